@@ -1,0 +1,32 @@
+// Time as a part that can be replaced: the product asks the clock, tests move it.
+
+/** A timer that can be called off. */
+export interface Timer {
+  cancel(): void
+}
+
+export interface Clock {
+  /** Milliseconds since 1970-01-01 UTC. */
+  now(): number
+  /** Calls `run` once after `ms` milliseconds. Does not keep the process alive. */
+  after(ms: number, run: () => void): Timer
+  /** Calls `run` every `ms` milliseconds. Does not keep the process alive. */
+  every(ms: number, run: () => void): Timer
+}
+
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  after(ms, run) {
+    const timer = setTimeout(run, ms).unref()
+    return { cancel: () => clearTimeout(timer) }
+  },
+  every(ms, run) {
+    const timer = setInterval(run, ms).unref()
+    return { cancel: () => clearInterval(timer) }
+  },
+}
+
+/** The form of every timestamp that leaves the house: `YYYY-MM-DDTHH:mm:ss.sssZ`. */
+export function isoTime(ms: number): string {
+  return new Date(ms).toISOString()
+}

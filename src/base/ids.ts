@@ -1,0 +1,57 @@
+// Public ids: a prefix that names the kind, and 24 random characters that name nothing.
+
+import { randomBytes } from 'node:crypto'
+
+const ALPHABET = 'abcdefghijklmnopqrstuvwxyz0123456789'
+const LENGTH = 24
+// The largest multiple of 36 below 256: bytes above it are drawn again, so that no character is likelier than another.
+const FAIR = 252
+
+/** Prefixes of decisions §1.1. */
+export const ID_PREFIX = {
+  request: 'req_',
+  team: 'team_',
+  member: 'usr_',
+  key: 'key_',
+  domain: 'mdom_',
+  mailbox: 'mbx_',
+  folder: 'fld_',
+  thread: 'thr_',
+  message: 'msg_',
+  attachment: 'att_',
+  inboundLog: 'ilog_',
+} as const
+
+export type IdKind = keyof typeof ID_PREFIX
+
+let pool = Buffer.alloc(0)
+let used = 0
+
+function nextByte(): number {
+  if (used >= pool.length) {
+    pool = randomBytes(4096)
+    used = 0
+  }
+  return pool[used++]!
+}
+
+/** 24 characters of `[a-z0-9]` from a cryptographic source (124 bits). */
+export function randomName(length = LENGTH): string {
+  let out = ''
+  while (out.length < length) {
+    const byte = nextByte()
+    if (byte < FAIR) out += ALPHABET[byte % 36]
+  }
+  return out
+}
+
+/** A new public id of a kind, such as `msg_…`. */
+export function newId(kind: IdKind): string {
+  return ID_PREFIX[kind] + randomName()
+}
+
+/** True when a string has the form of an id of that kind; it may still name nothing. */
+export function isId(kind: IdKind, value: string): boolean {
+  const prefix = ID_PREFIX[kind]
+  return value.startsWith(prefix) && /^[a-z0-9]{24}$/.test(value.slice(prefix.length))
+}

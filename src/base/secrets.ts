@@ -1,0 +1,75 @@
+// Keys and what is kept of them: making, recognising, hashing, sealing.
+
+import { createCipheriv, createDecipheriv, createHash, createHmac, hkdfSync, randomBytes } from 'node:crypto'
+import { crc32 } from 'node:zlib'
+
+const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+const BODY_LENGTH = 40
+const CHECK_LENGTH = 6
+
+/** The prefixes of decisions §1.2. */
+export type KeyPrefix = 'srk_' | 'smk_' | 'sok_'
+
+/** A new secret: prefix, 40 base62 characters, and 6 of a CRC-32, so that a typing error never costs a database read. */
+export function newSecret(prefix: KeyPrefix): string {
+  let body = ''
+  while (body.length < BODY_LENGTH) {
+    // 248 is the largest multiple of 62 below 256: other bytes are drawn again, so that all characters are equally likely.
+    for (const byte of randomBytes(64)) if (byte < 248 && body.length < BODY_LENGTH) body += BASE62[byte % 62]
+  }
+  return prefix + body + checksum(body)
+}
+
+/** True when the form and the checksum of a key fit one of the prefixes; it may still name no key. */
+export function isSecret(value: string): boolean {
+  const match = /^(srk_|smk_|sok_)([0-9A-Za-z]{40})([0-9A-Za-z]{6})$/.exec(value)
+  return match !== null && checksum(match[2]!) === match[3]
+}
+
+function checksum(body: string): string {
+  let rest = crc32(body) >>> 0
+  let out = ''
+  for (let i = 0; i < CHECK_LENGTH; i++) {
+    out = BASE62[rest % 62] + out
+    rest = Math.floor(rest / 62)
+  }
+  return out
+}
+
+export function sha256(value: string | Uint8Array): Buffer {
+  return createHash('sha256').update(value).digest()
+}
+
+/** The house's own secret, from which every other key is derived, so that one file is all there is to protect. */
+export class Vault {
+  readonly #root: Buffer
+
+  /** @param root at least 32 bytes of `APP_SECRET` */
+  constructor(root: Buffer) {
+    this.#root = root
+  }
+
+  #key(purpose: string): Buffer {
+    return Buffer.from(hkdfSync('sha256', this.#root, '', `mailstead/${purpose}`, 32))
+  }
+
+  /** HMAC-SHA-256 under a key that serves this purpose only. */
+  mac(purpose: string, value: string | Uint8Array): Buffer {
+    return createHmac('sha256', this.#key(purpose)).update(value).digest()
+  }
+
+  /** AES-256-GCM: 12 bytes nonce, ciphertext, 16 bytes tag. */
+  seal(purpose: string, plain: string | Uint8Array): Buffer {
+    const nonce = randomBytes(12)
+    const cipher = createCipheriv('aes-256-gcm', this.#key(purpose), nonce)
+    return Buffer.concat([nonce, cipher.update(plain), cipher.final(), cipher.getAuthTag()])
+  }
+
+  /** Throws when the bytes were not sealed by this house for this purpose. */
+  open(purpose: string, sealed: Uint8Array): Buffer {
+    const bytes = Buffer.from(sealed)
+    const decipher = createDecipheriv('aes-256-gcm', this.#key(purpose), bytes.subarray(0, 12))
+    decipher.setAuthTag(bytes.subarray(-16))
+    return Buffer.concat([decipher.update(bytes.subarray(12, -16)), decipher.final()])
+  }
+}

@@ -1,0 +1,106 @@
+// Settings from the environment and an optional file, checked once; nothing else in the house reads the environment.
+
+import { existsSync, readFileSync } from 'node:fs'
+import { isIP } from 'node:net'
+import ipaddr from 'ipaddr.js'
+import type { TSchema } from 'typebox'
+import { Value } from 'typebox/value'
+import { ProductError } from '../base/errors.ts'
+import { type Config, settings } from './config.ts'
+
+/** Where the optional file lies, seen from the folder the process was started in. */
+export const CONFIG_FILE = 'config/mailstead.json'
+
+type Raw = Record<string, string | undefined>
+
+/**
+ * The settings of this process: environment before file before default.
+ * @throws ProductError with a sentence that names the setting that is wrong
+ */
+export function loadConfig(env: Raw, file: string = CONFIG_FILE): Config {
+  const fromFile = readFile(file)
+  const config: Record<string, unknown> = {}
+  for (const [name, schema] of Object.entries(settings)) {
+    const given = env[name] !== undefined && env[name] !== '' ? parse(name, schema, env[name]) : fromFile[name]
+    config[name] = check(name, schema, given ?? structuredClone((schema as { default?: unknown }).default))
+  }
+  return checkTogether(config as unknown as Config)
+}
+
+function readFile(file: string): Record<string, unknown> {
+  if (!existsSync(file)) return {}
+  let content: unknown
+  try {
+    content = JSON.parse(readFileSync(file, 'utf8'))
+  } catch {
+    throw wrong(`The settings file ${file} is not valid JSON.`)
+  }
+  if (content === null || typeof content !== 'object' || Array.isArray(content)) {
+    throw wrong(`The settings file ${file} must hold one JSON object.`)
+  }
+  for (const name of Object.keys(content)) {
+    if (name !== '$schema' && !Object.hasOwn(settings, name))
+      throw wrong(`The settings file ${file} names an unknown setting ${name}.`)
+  }
+  return content as Record<string, unknown>
+}
+
+function parse(name: string, schema: TSchema, text: string): unknown {
+  const type = (schema as { type?: string }).type
+  if (type === 'array')
+    return text
+      .split(',')
+      .map((item) => item.trim())
+      .filter((item) => item !== '')
+  if (type === 'integer' || type === 'number') {
+    const value = Number(text)
+    if (text.trim() === '' || Number.isNaN(value)) throw wrong(`The setting ${name} must be a number.`)
+    return value
+  }
+  if (type === 'boolean') {
+    if (!['true', 'false'].includes(text)) throw wrong(`The setting ${name} must be true or false.`)
+    return text === 'true'
+  }
+  return text
+}
+
+function check(name: string, schema: TSchema, value: unknown): unknown {
+  if (Value.Check(schema, value)) return value
+  const [first] = Value.Errors(schema, value)
+  throw wrong(`The setting ${name} is wrong: ${first?.message ?? 'it does not have the expected form'}.`)
+}
+
+function checkTogether(config: Config): Config {
+  if (config.APP_ORIGIN === config.SEND_ORIGIN) throw wrong('The settings APP_ORIGIN and SEND_ORIGIN must differ.')
+  if ((config.TLS_CERT_FILE === '') !== (config.TLS_KEY_FILE === '')) {
+    throw wrong('The settings TLS_CERT_FILE and TLS_KEY_FILE go together.')
+  }
+  if (config.APP_SECRET !== '' && Buffer.byteLength(config.APP_SECRET) < 32) {
+    throw wrong('The setting APP_SECRET must have at least 32 bytes.')
+  }
+  if (config.SPAM_REFUSE_SCORE < config.SPAM_JUNK_SCORE) {
+    throw wrong('The setting SPAM_REFUSE_SCORE must not be below SPAM_JUNK_SCORE.')
+  }
+  for (const server of config.DNS_SERVERS)
+    if (!isServer(server)) throw wrong(`The setting DNS_SERVERS holds ${server}, which is not an ip or ip:port.`)
+  for (const name of ['TRUSTED_PROXIES', 'PROXY_PROTOCOL_FROM'] as const) {
+    for (const range of config[name]) {
+      if (!isRange(range))
+        throw wrong(`The setting ${name} holds ${range}, which is neither an address nor a CIDR range.`)
+    }
+  }
+  return config
+}
+
+function isServer(text: string): boolean {
+  const host = /^(?:\[([^\]]+)\]|([^:]+))(?::(\d{1,5}))?$/.exec(text)
+  return isIP(text) !== 0 || (host !== null && isIP(host[1] ?? host[2] ?? '') !== 0 && Number(host[3] ?? 53) <= 65535)
+}
+
+function isRange(text: string): boolean {
+  return ipaddr.isValid(text) || ipaddr.isValidCIDR(text)
+}
+
+function wrong(sentence: string): ProductError {
+  return new ProductError('invalid_parameter', sentence)
+}

@@ -1,0 +1,20 @@
+// Who is asking: what a credential stands for once it has been recognised.
+
+/** A root key speaks for a team. */
+export interface TeamPrincipal {
+  kind: 'team'
+  keyId: string
+  teamId: string
+  permissions: readonly string[]
+}
+
+/** A mailbox key speaks for one mailbox. */
+export interface MailboxPrincipal {
+  kind: 'mailbox'
+  keyId: string
+  teamId: string
+  mailboxId: string
+  permissions: readonly string[]
+}
+
+export type Principal = TeamPrincipal | MailboxPrincipal

@@ -1,0 +1,155 @@
+// One route as one object: everything the chain, the OpenAPI document and a reader need to know of it.
+
+import type { Static, TObject, TSchema } from 'typebox'
+import type { Context } from '../../context.ts'
+import type { MailboxPrincipal, Principal, TeamPrincipal } from '../../directory/principal.ts'
+import type { PageKey } from '../../store/records.ts'
+
+/** Whose credential a route takes: a root key, a mailbox credential, either, or none at all. */
+export type Audience = 'team' | 'mailbox' | 'any' | 'none'
+
+type PrincipalOf<A extends Audience> = A extends 'team'
+  ? TeamPrincipal
+  : A extends 'mailbox'
+    ? MailboxPrincipal
+    : A extends 'any'
+      ? Principal
+      : null
+
+type Fields<T extends TObject | undefined> = T extends TObject ? Static<T> : Record<never, never>
+
+/** What `handle` gets: everything checked, nothing of the wire left. */
+export interface Input<
+  A extends Audience,
+  P extends TObject | undefined,
+  Q extends TObject | undefined,
+  B extends TObject | undefined,
+> {
+  principal: PrincipalOf<A>
+  params: Fields<P>
+  query: Fields<Q>
+  body: Fields<B>
+  /** The decoded position of a paged list, null on its first page. */
+  after: PageKey | null
+  app: Context
+  request: RequestFacts
+}
+
+/** What of the request itself a handler may need. */
+export interface RequestFacts {
+  id: string
+  /** Address the request is counted for (decisions §1.9). */
+  source: string
+  /** The media type chosen from `Accept` among those the route produces. */
+  accepts: string
+  range: string | null
+  ifRange: string | null
+  /** Aborted when the client goes away. */
+  signal: AbortSignal
+  /** Checks `If-Match` against the data a GET of the same resource shows; throws conflict on a mismatch. */
+  matches(current: unknown): void
+}
+
+/** What a handler may answer with beside plain data. */
+export interface Answer {
+  data: unknown
+  status?: 200 | 201 | 202
+  headers?: Record<string, string>
+  /** Further members of `meta`. */
+  meta?: Record<string, unknown>
+}
+
+/** One page of a list. */
+export interface ListAnswer {
+  items: unknown[]
+  next: PageKey | null
+  meta?: Record<string, unknown>
+}
+
+/** Bytes as they are, with a range where the client asked for one. */
+export interface BytesAnswer {
+  type: string
+  sizeBytes: number
+  /** Strong tag of the whole content, quotes included. */
+  etag: string
+  headers?: Record<string, string>
+  /** @param end exclusive */
+  read(start: number, end: number): AsyncIterable<Uint8Array>
+}
+
+export interface Route<
+  A extends Audience = Audience,
+  P extends TObject | undefined = TObject | undefined,
+  Q extends TObject | undefined = TObject | undefined,
+  B extends TObject | undefined = TObject | undefined,
+> {
+  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+  /** Below `/api/v1` unless `root` says otherwise; parameters as `{name}`. */
+  path: string
+  /** True for what lies at the origin itself (`/healthz`, `.well-known`). */
+  root?: boolean
+  /** Which origin serves it; `both` for what is the same on either. */
+  surface?: 'app' | 'send' | 'both'
+  operation: string
+  tag: string
+  summary: string
+  description?: string
+  as: A
+  /** One permission, or several of which one is enough; none needed when left out. */
+  permission?: string | readonly string[]
+  params?: P
+  query?: Q
+  body?: B
+  /** An action whose body may be left out. */
+  bodyOptional?: boolean
+  /** Largest body in bytes (default 1 MiB). */
+  bodyLimit?: number
+  /** Schema of `data`. */
+  reply: TSchema
+  /** A paged list: the chain reads `cursor` and writes `pagination`. */
+  list?: { limit: number }
+  status?: 200 | 201 | 202
+  /** Carries a weak ETag and answers 304 (decisions §1.7). */
+  etag?: boolean
+  /** Takes an Idempotency-Key (decisions §1.8). */
+  idempotent?: boolean
+  /** Its answer holds a secret: a stored replay is sealed. */
+  secret?: boolean
+  /** Data without the envelope: discovery documents, health. */
+  bare?: boolean
+  /** Media types it produces (default application/json). */
+  produces?: readonly string[]
+  /** Cross-origin reading allowed for everyone. */
+  open?: boolean
+  handle(input: Input<A, P, Q, B>): Promise<unknown>
+}
+
+/** Gives a route its types; the object itself is returned unchanged. */
+export function route<
+  A extends Audience,
+  P extends TObject | undefined = undefined,
+  Q extends TObject | undefined = undefined,
+  B extends TObject | undefined = undefined,
+>(definition: Route<A, P, Q, B>): Route {
+  return definition as unknown as Route
+}
+
+const ANSWER = Symbol('answer')
+const BYTES = Symbol('bytes')
+
+/** Data with a status, headers or more `meta` than the plain case. */
+export function answer(value: Answer): Answer {
+  return Object.assign(value, { [ANSWER]: true })
+}
+
+export function bytes(value: BytesAnswer): BytesAnswer {
+  return Object.assign(value, { [BYTES]: true })
+}
+
+export function isAnswer(value: unknown): value is Answer {
+  return typeof value === 'object' && value !== null && ANSWER in value
+}
+
+export function isBytes(value: unknown): value is BytesAnswer {
+  return typeof value === 'object' && value !== null && BYTES in value
+}
