@@ -18,3 +18,9 @@ export interface MailboxPrincipal {
 }
 
 export type Principal = TeamPrincipal | MailboxPrincipal
+
+/** What looking a secret up says: who it stands for, and whether that one is suspended (recognised, but refused everything). */
+export interface Recognised {
+  principal: Principal
+  suspended: boolean
+}
