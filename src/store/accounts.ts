@@ -1,0 +1,127 @@
+// The mail side of a mailbox: its counter of changes, its states by type, and the room it takes.
+
+import type { Clock } from '../base/clock.ts'
+import type { Db, Reader, Tx } from '../db/db.ts'
+import { type Account, CHANGE_TYPES, type ChangeType, type States } from './records.ts'
+
+interface AccountRow {
+  n: number
+  mailbox_id: string
+  used_bytes: number
+  message_count: number
+  full_since: number | null
+  last_activity_at: number | null
+}
+
+const COLUMNS = 'n, mailbox_id, used_bytes, message_count, full_since, last_activity_at'
+
+// Decisions §10.1: the first letter says the type, the rest is the counter in base 36. Opaque to clients.
+const LETTER: Record<ChangeType, string> = {
+  messages: 'm',
+  threads: 't',
+  folders: 'f',
+  submissions: 's',
+  identities: 'i',
+  quotas: 'q',
+}
+
+/** Spells a state; the counterpart of {@link readState}. */
+export function writeState(type: ChangeType, seq: number): string {
+  return LETTER[type] + seq.toString(36)
+}
+
+/** The counter in a state of that type, or null when the text is none. */
+export function readState(type: ChangeType, state: string): number | null {
+  if (!/^[a-z][0-9a-z]{1,11}$/.test(state) || state[0] !== LETTER[type]) return null
+  const seq = Number.parseInt(state.slice(1), 36)
+  return Number.isSafeInteger(seq) && seq.toString(36) === state.slice(1) ? seq : null
+}
+
+export class Accounts {
+  readonly #db: Db
+  readonly #clock: Clock
+
+  constructor(db: Db, clock: Clock) {
+    this.#db = db
+    this.#clock = clock
+  }
+
+  /** Makes the account of a mailbox that has none yet. @returns its key */
+  async open(tx: Tx, mailboxId: string): Promise<number> {
+    return tx.insert('accounts', { mailbox_id: mailboxId, created_at: this.#clock.now() })
+  }
+
+  async byMailbox(mailboxId: string, reader: Reader = this.#db.read): Promise<Account | undefined> {
+    const row = await reader.get<AccountRow>(`SELECT ${COLUMNS} FROM accounts WHERE mailbox_id = ?`, [mailboxId])
+    return row && present(row)
+  }
+
+  /** The accounts of many mailboxes at once, by mailbox id. */
+  async byMailboxes(mailboxIds: readonly string[]): Promise<Map<string, Account>> {
+    if (mailboxIds.length === 0) return new Map()
+    const marks = mailboxIds.map(() => '?').join(', ')
+    const rows = await this.#db.read.all<AccountRow>(
+      `SELECT ${COLUMNS} FROM accounts WHERE mailbox_id IN (${marks})`,
+      mailboxIds,
+    )
+    return new Map(rows.map((row) => [row.mailbox_id, present(row)]))
+  }
+
+  /** The state of every type as it is now. */
+  async states(account: Account): Promise<States> {
+    const row = await this.#db.read.get<Record<string, number>>(
+      `SELECT ${CHANGE_TYPES.map((type) => `${type}_seq`).join(', ')} FROM accounts WHERE n = ?`,
+      [account.n],
+    )
+    return Object.fromEntries(CHANGE_TYPES.map((type) => [type, writeState(type, row?.[`${type}_seq`] ?? 0)])) as States
+  }
+
+  /**
+   * Whether mail of that size fits. The first time it does not is remembered, because a mailbox that stays full answers
+   * otherwise after five days (decisions §10.9).
+   * @returns null when there is room, else since when (ms) there is none
+   */
+  async fullSince(mailboxId: string, quotaBytes: number, sizeBytes: number): Promise<number | null> {
+    const account = await this.byMailbox(mailboxId)
+    if (!account || account.usedBytes + sizeBytes <= quotaBytes) return null
+    if (account.fullSince !== null) return account.fullSince
+    const now = this.#clock.now()
+    await this.#db.write((tx) => this.markFull(tx, account.n, now))
+    return now
+  }
+
+  async markFull(tx: Tx, account: number, now: number): Promise<void> {
+    await tx.run('UPDATE accounts SET full_since = ? WHERE n = ? AND full_since IS NULL', [now, account])
+  }
+
+  /**
+   * Takes the next number of the account's counter for everything one unit of work changes, and marks the types it changes.
+   * @param change bytes and messages that came (or went, when negative)
+   */
+  async advance(
+    tx: Tx,
+    account: number,
+    types: readonly ChangeType[],
+    change: { bytes: number; messages: number },
+  ): Promise<number> {
+    const marks = types.map((type) => `${type}_seq = seq + 1`)
+    const row = await tx.get<{ seq: number }>(
+      `UPDATE accounts SET seq = seq + 1, ${marks.join(', ')}, used_bytes = used_bytes + ?,
+         message_count = message_count + ?, full_since = CASE WHEN ? > 0 THEN NULL ELSE full_since END, last_activity_at = ?
+       WHERE n = ? RETURNING seq`,
+      [change.bytes, change.messages, change.bytes, this.#clock.now(), account],
+    )
+    return row!.seq
+  }
+}
+
+function present(row: AccountRow): Account {
+  return {
+    n: row.n,
+    mailboxId: row.mailbox_id,
+    usedBytes: row.used_bytes,
+    messageCount: row.message_count,
+    fullSince: row.full_since,
+    lastActivityAt: row.last_activity_at,
+  }
+}

@@ -1,0 +1,225 @@
+// Folders: where messages lie, under which UID, and how many of them there are.
+
+import type { Clock } from '../base/clock.ts'
+import { newId } from '../base/ids.ts'
+import type { Db, Reader, SqlValue, Tx } from '../db/db.ts'
+import type { Account, Folder, FolderRole } from './records.ts'
+
+/** A piece of SQL with the values for its question marks. */
+export interface Fragment {
+  sql: string
+  values: SqlValue[]
+}
+
+/** What a delivery needs to know of a folder. */
+export interface FolderKey {
+  n: number
+  id: string
+  role: FolderRole | null
+}
+
+interface FolderRow {
+  n: number
+  id: string
+  parent: number | null
+  name: string
+  role: FolderRole | null
+  sort_order: number
+  total_messages: number
+  unread_messages: number
+  total_threads: number
+  unread_threads: number
+  is_subscribed: number
+  created_at: number
+  updated_at: number
+}
+
+// The folders every mailbox has from its first day (decisions §5.4), in the order they are shown.
+const FIRST_FOLDERS: readonly (readonly [FolderRole, string])[] = [
+  ['inbox', 'Inbox'],
+  ['drafts', 'Drafts'],
+  ['sent', 'Sent'],
+  ['junk', 'Junk'],
+  ['trash', 'Trash'],
+  ['archive', 'Archive'],
+]
+const SORT_STEP = 10
+
+/** Mail in these folders alone is left out of ordinary lists (decisions §10.3). */
+export const HIDDEN_ROLES: readonly FolderRole[] = ['junk', 'trash']
+
+export class Folders {
+  readonly #db: Db
+  readonly #clock: Clock
+
+  constructor(db: Db, clock: Clock) {
+    this.#db = db
+    this.#clock = clock
+  }
+
+  /** Makes the six folders of a new account. */
+  async open(tx: Tx, account: number): Promise<string[]> {
+    const now = this.#clock.now()
+    const ids: string[] = []
+    for (const [index, [role, name]] of FIRST_FOLDERS.entries()) {
+      const id = newId('folder')
+      await tx.insert('folders', {
+        id,
+        account,
+        name,
+        role,
+        sort_order: (index + 1) * SORT_STEP,
+        // RFC 3501 2.3.1.1: a folder of the same name made later must have a larger value.
+        uid_validity: Math.floor(now / 1000),
+        created_at: now,
+        updated_at: now,
+      })
+      ids.push(id)
+    }
+    return ids
+  }
+
+  /** All folders of the account by sort order and name. */
+  async list(account: Account): Promise<Folder[]> {
+    const rows = await this.#rows(account.n)
+    return rows.map((row) => present(row, rows))
+  }
+
+  async byId(account: Account, id: string): Promise<Folder | undefined> {
+    const rows = await this.#rows(account.n)
+    const row = rows.find((candidate) => candidate.id === id)
+    return row && present(row, rows)
+  }
+
+  async byRole(account: number, role: FolderRole, reader: Reader = this.#db.read): Promise<FolderKey> {
+    const row = await reader.get<FolderKey>('SELECT n, id, role FROM folders WHERE account = ? AND role = ?', [
+      account,
+      role,
+    ])
+    if (!row) throw new Error(`Account ${account} has no ${role} folder.`)
+    return row
+  }
+
+  /** The keys of all folders of an account, for queries that name folders by id, role or name. */
+  async keys(account: Account): Promise<(FolderKey & { name: string })[]> {
+    return this.#db.read.all('SELECT n, id, role, name FROM folders WHERE account = ?', [account.n])
+  }
+
+  async #rows(account: number): Promise<FolderRow[]> {
+    return this.#db.read.all<FolderRow>(
+      `SELECT n, id, parent, name, role, sort_order, total_messages, unread_messages, total_threads, unread_threads,
+         is_subscribed, created_at, updated_at
+       FROM folders WHERE account = ? ORDER BY sort_order, name, n`,
+      [account],
+    )
+  }
+}
+
+function present(row: FolderRow, all: readonly FolderRow[]): Folder {
+  const byKey = new Map(all.map((folder) => [folder.n, folder]))
+  const names: string[] = []
+  for (let at: FolderRow | undefined = row; at; at = at.parent === null ? undefined : byKey.get(at.parent)) {
+    names.unshift(at.name)
+  }
+  return {
+    id: row.id,
+    name: row.name,
+    parentId: row.parent === null ? null : (byKey.get(row.parent)?.id ?? null),
+    path: names.join('/'),
+    role: row.role,
+    sortOrder: row.sort_order,
+    totalMessages: row.total_messages,
+    unreadMessages: row.unread_messages,
+    totalThreads: row.total_threads,
+    unreadThreads: row.unread_threads,
+    isSubscribed: row.is_subscribed === 1,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+  }
+}
+
+/** Puts a message into a folder: its UID, the folder's counts and the thread's part in them. */
+export async function fileMessage(
+  tx: Tx,
+  folder: number,
+  message: { n: number; thread: number; receivedAt: number; unread: boolean; threadLastReceivedAt: number },
+): Promise<void> {
+  const unread = message.unread ? 1 : 0
+  const inThread = await tx.get<{ messages: number; unread: number }>(
+    `INSERT INTO thread_folders (thread, folder, messages, unread, last_received_at) VALUES (?, ?, 1, ?, ?)
+     ON CONFLICT (thread, folder) DO UPDATE SET messages = messages + 1, unread = unread + excluded.unread
+     RETURNING messages, unread`,
+    [message.thread, folder, unread, message.threadLastReceivedAt],
+  )
+  const newThread = inThread!.messages === 1 ? 1 : 0
+  const newUnreadThread = unread === 1 && inThread!.unread === 1 ? 1 : 0
+  const row = await tx.get<{ uid: number }>(
+    `UPDATE folders SET uid_next = uid_next + 1, total_messages = total_messages + 1, unread_messages = unread_messages + ?,
+       total_threads = total_threads + ?, unread_threads = unread_threads + ?
+     WHERE n = ? RETURNING uid_next - 1 AS uid`,
+    [unread, newThread, newUnreadThread, folder],
+  )
+  await tx.insert('message_folders', { folder, uid: row!.uid, message: message.n, received_at: message.receivedAt })
+}
+
+/** Keeps the order of a thread the same in every folder it lies in. */
+export async function moveThreadUp(tx: Tx, thread: number, lastReceivedAt: number): Promise<void> {
+  await tx.run('UPDATE thread_folders SET last_received_at = ? WHERE thread = ? AND last_received_at <> ?', [
+    lastReceivedAt,
+    thread,
+    lastReceivedAt,
+  ])
+}
+
+/** True for rows whose message (`column` names its key) lies in the folder. */
+export function inFolder(column: string, folder: number): Fragment {
+  return {
+    sql: `EXISTS (SELECT 1 FROM message_folders f WHERE f.message = ${column} AND f.folder = ?)`,
+    values: [folder],
+  }
+}
+
+/** The messages of a folder with the time that orders them: a table for FROM. */
+export function folderMessages(folder: number): Fragment {
+  return { sql: 'SELECT message, received_at FROM message_folders WHERE folder = ?', values: [folder] }
+}
+
+/** The threads of a folder with the time that orders them: a table for FROM. */
+export function folderThreads(folder: number): Fragment {
+  return { sql: 'SELECT thread, last_received_at FROM thread_folders WHERE folder = ?', values: [folder] }
+}
+
+/** The ids of the folders each message lies in, by the message's key. */
+export async function folderIdsOf(reader: Reader, messages: readonly number[]): Promise<Map<number, string[]>> {
+  const rows = await reader.all<{ key: number; id: string }>(
+    `SELECT f.message AS key, folders.id FROM message_folders f JOIN folders ON folders.n = f.folder
+     WHERE f.message IN (${messages.map(() => '?').join(', ')}) ORDER BY folders.sort_order, folders.n`,
+    messages,
+  )
+  return grouped(rows)
+}
+
+/** The ids of the folders each thread lies in, by the thread's key; with `listed`, without Junk and Trash. */
+export async function threadFolderIds(
+  reader: Reader,
+  threads: readonly { n: number; listed: boolean }[],
+): Promise<Map<number, string[]>> {
+  const rows = await reader.all<{ key: number; id: string; role: FolderRole | null }>(
+    `SELECT t.thread AS key, folders.id, folders.role FROM thread_folders t JOIN folders ON folders.n = t.folder
+     WHERE t.thread IN (${threads.map(() => '?').join(', ')}) ORDER BY folders.sort_order, folders.n`,
+    threads.map((thread) => thread.n),
+  )
+  const listed = new Map(threads.map((thread) => [thread.n, thread.listed]))
+  const isHidden = (role: FolderRole | null) => role !== null && HIDDEN_ROLES.includes(role)
+  return grouped(rows.filter((row) => !(listed.get(row.key) && isHidden(row.role))))
+}
+
+function grouped(rows: { key: number; id: string }[]): Map<number, string[]> {
+  const result = new Map<number, string[]>()
+  for (const { key, id } of rows) {
+    const ids = result.get(key)
+    if (ids) ids.push(id)
+    else result.set(key, [id])
+  }
+  return result
+}
