@@ -205,8 +205,14 @@ function openTx(source: Knex, connection: unknown, hooks: (() => void)[]): { tx:
     return { changes: Number(result.changes), lastId: Number(result.lastInsertRowid) }
   }
   const tx = {
-    all: <R>(sql: string, values?: readonly SqlValue[]) => (guard(), reader.all<R>(sql, values)),
-    get: <R>(sql: string, values?: readonly SqlValue[]) => (guard(), reader.get<R>(sql, values)),
+    all: <R>(sql: string, values?: readonly SqlValue[]) => {
+      guard()
+      return reader.all<R>(sql, values)
+    },
+    get: <R>(sql: string, values?: readonly SqlValue[]) => {
+      guard()
+      return reader.get<R>(sql, values)
+    },
     run,
     async insert(table: string, row: Row) {
       const names = Object.keys(row)

@@ -172,7 +172,7 @@ CREATE INDEX changes_changed ON changes (account, type, changed_seq);
 CREATE TABLE recent_deliveries (
   account INTEGER NOT NULL,
   digest BLOB NOT NULL,
-  message INTEGER NOT NULL,
+  message_id TEXT NOT NULL,
   delivered_at INTEGER NOT NULL,
   PRIMARY KEY (account, digest)
 ) STRICT, WITHOUT ROWID;

@@ -1,0 +1,118 @@
+// The ledger of changes: what a client that knows a state has to ask for again.
+
+import { ProductError } from '../base/errors.ts'
+import type { Db, SqlValue, Tx } from '../db/db.ts'
+import { type Accounts, readState, writeState } from './accounts.ts'
+import type { Account, ChangeType } from './records.ts'
+
+/** One object that a unit of work made, altered or removed. */
+export interface Change {
+  type: ChangeType
+  /** Public id. */
+  object: string
+  kind: 'created' | 'updated' | 'destroyed'
+}
+
+/** What happened to the objects of a type since a state (decisions §10.3 "Changes object"). */
+export interface Changes {
+  oldState: string
+  newState: string
+  hasMoreChanges: boolean
+  created: string[]
+  updated: string[]
+  destroyed: string[]
+}
+
+/** One end of an object's life as the ledger tells it. */
+interface Point {
+  object: string
+  seq: number
+  kind: 'created' | 'updated' | 'destroyed'
+}
+
+export class ChangeLedger {
+  readonly #db: Db
+  readonly #accounts: Accounts
+
+  constructor(db: Db, accounts: Accounts) {
+    this.#db = db
+    this.#accounts = accounts
+  }
+
+  /** Writes down what one unit of work changed under the number it took. One row per object, whatever its history. */
+  async record(tx: Tx, account: number, seq: number, changes: readonly Change[], now: number): Promise<void> {
+    if (changes.length === 0) return
+    const values: SqlValue[] = []
+    for (const change of changes) {
+      const gone = change.kind === 'destroyed' ? 1 : 0
+      values.push(account, change.type, change.object, seq, seq, gone, now)
+    }
+    const marks = changes.map(() => '(?, ?, ?, ?, ?, ?, ?)').join(', ')
+    await tx.run(
+      `INSERT INTO changes (account, type, object, created_seq, changed_seq, gone, changed_at) VALUES ${marks}
+       ON CONFLICT (account, type, object) DO UPDATE SET
+         changed_seq = excluded.changed_seq, gone = excluded.gone, changed_at = excluded.changed_at`,
+      values,
+    )
+  }
+
+  /**
+   * The changes of one type after `since`, at most `max` of them.
+   *
+   * Each object is two points, (createdSeq, created) and (changedSeq, updated or destroyed). Points, not rows: an object
+   * created on page one and updated later must not be told as "updated" to a client that never heard of it.
+   * @throws ProductError `conflict` when the state is unknown, of the future, or too old
+   */
+  async since(account: Account, type: ChangeType, since: string, max: number): Promise<Changes> {
+    const from = readState(type, since)
+    const newest = await this.#accounts.lastSeq(account, type)
+    if (from === null || from > newest) {
+      throw new ProductError('conflict', 'State is too old; fetch the list again', { param: 'since_state' })
+    }
+    const points = await this.#points(account.n, type, from, max + 1)
+    // One unit of work stays together: a state in the middle of it could not be spelled.
+    const cut = cutAtSeq(points, max)
+    const last = cut.length < points.length ? cut.at(-1)!.seq : newest
+    return { oldState: since, newState: writeState(type, last), hasMoreChanges: last < newest, ...fold(cut) }
+  }
+
+  async #points(account: number, type: ChangeType, from: number, max: number): Promise<Point[]> {
+    const created = await this.#db.read.all<{ object: string; seq: number }>(
+      `SELECT object, created_seq AS seq FROM changes WHERE account = ? AND type = ? AND created_seq > ?
+       ORDER BY created_seq LIMIT ?`,
+      [account, type, from, max],
+    )
+    const changed = await this.#db.read.all<{ object: string; seq: number; gone: number }>(
+      `SELECT object, changed_seq AS seq, gone FROM changes WHERE account = ? AND type = ? AND changed_seq > ?
+       AND (gone = 1 OR changed_seq > created_seq) ORDER BY changed_seq LIMIT ?`,
+      [account, type, from, max],
+    )
+    const points: Point[] = [
+      ...created.map((row): Point => ({ object: row.object, seq: row.seq, kind: 'created' })),
+      ...changed.map((row): Point => ({ object: row.object, seq: row.seq, kind: row.gone ? 'destroyed' : 'updated' })),
+    ]
+    // A creation stands before what happened to the object in the same unit of work.
+    const order = { created: 0, updated: 1, destroyed: 2 }
+    return points.sort((a, b) => a.seq - b.seq || order[a.kind] - order[b.kind])
+  }
+}
+
+function cutAtSeq(points: Point[], max: number): Point[] {
+  if (points.length <= max) return points
+  const split = points[max]!.seq
+  const whole = points.slice(0, max).filter((point) => point.seq < split)
+  // A single unit of work larger than the page is told whole: a page without progress would never end.
+  return whole.length > 0 ? whole : points.filter((point) => point.seq === points[0]!.seq)
+}
+
+/** created + updated = created; created + destroyed = nothing. */
+function fold(points: readonly Point[]): { created: string[]; updated: string[]; destroyed: string[] } {
+  const kinds = new Map<string, 'created' | 'updated' | 'destroyed'>()
+  for (const point of points) {
+    const before = kinds.get(point.object)
+    if (before === 'created' && point.kind === 'destroyed') kinds.delete(point.object)
+    else if (before !== 'created') kinds.set(point.object, point.kind)
+  }
+  const of = (kind: string) => [...kinds].filter(([, value]) => value === kind).map(([object]) => object)
+  return { created: of('created'), updated: of('updated'), destroyed: of('destroyed') }
+}

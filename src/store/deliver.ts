@@ -1,0 +1,198 @@
+// Puts an arriving mail into mailboxes: content first, then every copy in one unit of work.
+
+import type { Clock } from '../base/clock.ts'
+import { newId } from '../base/ids.ts'
+import { sha256 } from '../base/secrets.ts'
+import type { Db, Tx } from '../db/db.ts'
+import type { Inspection } from '../mail/mail.ts'
+import type { Accounts } from './accounts.ts'
+import type { Blobs } from './blobs.ts'
+import type { Change, ChangeLedger } from './changes.ts'
+import { type Folders, fileMessage, moveThreadUp } from './folders.ts'
+import { insertMessage } from './messages/keep.ts'
+import type { Account, MessageAuthentication } from './records.ts'
+import { type Joined, joinThread, nameLastMessage } from './threads/join.ts'
+
+// Decisions §10 and pitfalls "Receiving": a peer that lost our answer sends again within the hour.
+const REPEAT_WINDOW_MS = 60 * 60 * 1000
+const PRUNE_EVERY_MS = 60 * 1000
+
+/** The mail as it was inspected, and the envelope it came in. */
+export interface ArrivedMail {
+  inspection: Inspection
+  /** "" for the null sender. */
+  mailFrom: string
+  receivedAt: number
+}
+
+/** One mailbox that gets a copy, and how the judgement turned out for it. */
+export interface DeliverTarget {
+  mailboxId: string
+  rcptTo: string
+  /** Address of the mailbox itself, which differs from `rcptTo` for tags and aliases. */
+  email: string
+  quotaBytes: number
+  junk: boolean
+  authentication: MessageAuthentication
+  spam: { score: number; isSpam: boolean; reasons: string[] }
+}
+
+/** What became of one copy. `duplicate` names the message that was there already; `full` stored nothing. */
+export interface Delivered {
+  mailboxId: string
+  rcptTo: string
+  outcome: 'stored' | 'duplicate' | 'full'
+  messageId: string | null
+  threadId: string | null
+  threadBy: 'id' | 'subject' | 'new' | null
+  threadRef: string | null
+}
+
+interface Parts {
+  db: Db
+  clock: Clock
+  accounts: Accounts
+  folders: Folders
+  changes: ChangeLedger
+  blobs: Blobs
+}
+
+export class Deliverer {
+  readonly #parts: Parts
+  #prunedAt = 0
+
+  constructor(parts: Parts) {
+    this.#parts = parts
+  }
+
+  /**
+   * Stores one copy per target. All of them and whatever `note` writes are one unit of work: durable together or not at all.
+   * @param note runs inside the unit of work, after the last copy
+   * @returns the outcomes in the order of the targets, after the commit
+   */
+  async deliver(
+    mail: ArrivedMail,
+    targets: readonly DeliverTarget[],
+    note: (tx: Tx, delivered: Delivered[]) => Promise<void>,
+  ): Promise<Delivered[]> {
+    const { db, blobs } = this.#parts
+    const { hash, sizeBytes, chunks } = mail.inspection
+    await blobs.put(hash, sizeBytes, chunks)
+    return db.write(async (tx) => {
+      await this.#prune(tx)
+      const delivered: Delivered[] = []
+      for (const target of targets) delivered.push(await this.#one(tx, mail, target))
+      await note(tx, delivered)
+      return delivered
+    })
+  }
+
+  async #one(tx: Tx, mail: ArrivedMail, target: DeliverTarget): Promise<Delivered> {
+    const { accounts, clock } = this.#parts
+    const account = await accounts.byMailbox(target.mailboxId, tx)
+    if (!account) throw new Error(`Mailbox ${target.mailboxId} has no account.`)
+    const copy = {
+      mailboxId: target.mailboxId,
+      rcptTo: target.rcptTo,
+      messageId: null,
+      threadId: null,
+      threadBy: null,
+      threadRef: null,
+    }
+    const digest = sha256(Buffer.concat([mail.inspection.arrivedHash, Buffer.from(mail.mailFrom.toLowerCase())]))
+    const known = await this.#knownCopy(tx, account, digest)
+    if (known !== undefined) return { ...copy, outcome: 'duplicate', messageId: known }
+    if (account.usedBytes + mail.inspection.sizeBytes > target.quotaBytes) {
+      await accounts.markFull(tx, account.n, clock.now())
+      return { ...copy, outcome: 'full' }
+    }
+    const { id, joined } = await this.#keep(tx, account, mail, target)
+    await tx.run(
+      `INSERT INTO recent_deliveries (account, digest, message_id, delivered_at) VALUES (?, ?, ?, ?)
+       ON CONFLICT (account, digest) DO UPDATE SET message_id = excluded.message_id, delivered_at = excluded.delivered_at`,
+      [account.n, digest, id, clock.now()],
+    )
+    return {
+      ...copy,
+      outcome: 'stored',
+      messageId: id,
+      threadId: joined.id,
+      threadBy: joined.by,
+      threadRef: joined.ref,
+    }
+  }
+
+  async #knownCopy(tx: Tx, account: Account, digest: Uint8Array): Promise<string | undefined> {
+    const row = await tx.get<{ message_id: string }>(
+      'SELECT message_id FROM recent_deliveries WHERE account = ? AND digest = ? AND delivered_at > ?',
+      [account.n, digest, this.#parts.clock.now() - REPEAT_WINDOW_MS],
+    )
+    return row?.message_id
+  }
+
+  async #keep(
+    tx: Tx,
+    account: Account,
+    mail: ArrivedMail,
+    target: DeliverTarget,
+  ): Promise<{ id: string; joined: Joined }> {
+    const { clock, folders } = this.#parts
+    const { inspection, receivedAt } = mail
+    const id = newId('message')
+    const folder = await folders.byRole(account.n, target.junk ? 'junk' : 'inbox', tx)
+    const joined = await joinThread(tx, {
+      account: account.n,
+      mail: inspection.mail,
+      receivedAt,
+      unread: true,
+      listed: !target.junk,
+      own: [target.email, target.rcptTo].map((address) => address.toLowerCase()),
+    })
+    const n = await insertMessage(tx, {
+      id,
+      account: account.n,
+      thread: joined.n,
+      blob: inspection.hash,
+      sizeBytes: inspection.sizeBytes,
+      mail: inspection.mail,
+      envelope: { mailFrom: mail.mailFrom, rcptTo: target.rcptTo },
+      authentication: target.authentication,
+      spam: target.spam,
+      keywords: target.junk ? ['$junk'] : [],
+      flags: { seen: false, flagged: false, draft: false, answered: false },
+      listed: !target.junk,
+      receivedAt,
+      createdAt: clock.now(),
+    })
+    if (joined.isLast) await nameLastMessage(tx, joined.n, n)
+    const { lastReceivedAt } = joined
+    await fileMessage(tx, folder.n, {
+      n,
+      thread: joined.n,
+      receivedAt,
+      unread: true,
+      threadLastReceivedAt: lastReceivedAt,
+    })
+    if (!joined.created) await moveThreadUp(tx, joined.n, lastReceivedAt)
+    await this.#tell(tx, account, inspection.sizeBytes, [
+      { type: 'messages', object: id, kind: 'created' },
+      { type: 'threads', object: joined.id, kind: joined.created ? 'created' : 'updated' },
+      { type: 'folders', object: folder.id, kind: 'updated' },
+    ])
+    return { id, joined }
+  }
+
+  async #tell(tx: Tx, account: Account, bytes: number, changes: readonly Change[]): Promise<void> {
+    const { accounts, clock } = this.#parts
+    const types = ['messages', 'threads', 'folders', 'quotas'] as const
+    const seq = await accounts.advance(tx, account.n, types, { bytes, messages: 1 })
+    await this.#parts.changes.record(tx, account.n, seq, changes, clock.now())
+  }
+
+  async #prune(tx: Tx): Promise<void> {
+    const now = this.#parts.clock.now()
+    if (now - this.#prunedAt < PRUNE_EVERY_MS) return
+    this.#prunedAt = now
+    await tx.run('DELETE FROM recent_deliveries WHERE delivered_at <= ?', [now - REPEAT_WINDOW_MS])
+  }
+}

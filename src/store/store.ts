@@ -1,0 +1,57 @@
+// Where mail rests: the parts of the mail model, put together.
+
+import type { Clock } from '../base/clock.ts'
+import type { Db, Tx } from '../db/db.ts'
+import { Accounts } from './accounts.ts'
+import { Blobs } from './blobs.ts'
+import { ChangeLedger } from './changes.ts'
+import { type ArrivedMail, type Delivered, Deliverer, type DeliverTarget } from './deliver.ts'
+import { Folders } from './folders.ts'
+import { InboundLog } from './inbound-log.ts'
+import { Messages } from './messages/messages.ts'
+import { Threads } from './threads/threads.ts'
+
+export interface Store {
+  accounts: Accounts
+  folders: Folders
+  messages: Messages
+  threads: Threads
+  changes: ChangeLedger
+  blobs: Blobs
+  inboundLog: InboundLog
+  /** Makes the account of a new mailbox with its folders, inside the unit of work that makes the mailbox. */
+  openAccount(tx: Tx, mailboxId: string): Promise<void>
+  /** See {@link Deliverer.deliver}. */
+  deliver(
+    mail: ArrivedMail,
+    targets: readonly DeliverTarget[],
+    note: (tx: Tx, delivered: Delivered[]) => Promise<void>,
+  ): Promise<Delivered[]>
+}
+
+/** @param parts the two files and the clock */
+export function openStore(parts: { db: Db; blobsDb: Db; clock: Clock }): Store {
+  const { db, blobsDb, clock } = parts
+  const accounts = new Accounts(db, clock)
+  const folders = new Folders(db, clock)
+  const changes = new ChangeLedger(db, accounts)
+  const blobs = new Blobs(blobsDb, clock)
+  const deliverer = new Deliverer({ db, clock, accounts, folders, changes, blobs })
+  return {
+    accounts,
+    folders,
+    changes,
+    blobs,
+    messages: new Messages({ db, clock, blobs, folders }),
+    threads: new Threads({ db, clock, folders }),
+    inboundLog: new InboundLog(db, clock),
+    async openAccount(tx, mailboxId) {
+      const account = await accounts.open(tx, mailboxId)
+      const created = await folders.open(tx, account)
+      const seq = await accounts.advance(tx, account, ['folders', 'quotas'], { bytes: 0, messages: 0 })
+      const rows = created.map((object) => ({ type: 'folders', object, kind: 'created' }) as const)
+      await changes.record(tx, account, seq, rows, clock.now())
+    },
+    deliver: (mail, targets, note) => deliverer.deliver(mail, targets, note),
+  }
+}

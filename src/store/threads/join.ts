@@ -1,0 +1,202 @@
+// Which conversation a message belongs to: found by its ids, else by its subject, else a new one.
+
+import { newId } from '../../base/ids.ts'
+import { sha256 } from '../../base/secrets.ts'
+import type { SqlValue, Tx } from '../../db/db.ts'
+import type { Address, ParsedMail } from '../../mail/mail.ts'
+import { normaliseSubject } from '../../mail/references.ts'
+
+const REFERENCES_MAX = 100
+const PARTICIPANTS_MAX = 50
+const SUBJECT_KEY_MAX = 255
+const SUBJECT_CANDIDATES = 10
+// Decisions §10.5: a thread with the same subject is joined within 30 days.
+const SUBJECT_WINDOW_MS = 30 * 24 * 60 * 60 * 1000
+// Half a SHA-256 tells Message-IDs apart and keeps the index small, whatever their length.
+const REF_BYTES = 16
+
+/** What a message brings to the thread it joins. */
+export interface Joining {
+  account: number
+  mail: ParsedMail
+  receivedAt: number
+  unread: boolean
+  /** False when it lies in Junk or Trash only. */
+  listed: boolean
+  /** The mailbox's own addresses: they are in every mail and tell nothing about who talks to whom. */
+  own: readonly string[]
+}
+
+/** The thread a message went into and why. */
+export interface Joined {
+  n: number
+  id: string
+  created: boolean
+  by: 'id' | 'subject' | 'new'
+  /** The Message-ID that led to the thread. */
+  ref: string | null
+  /** The time the thread is ordered by after this message. */
+  lastReceivedAt: number
+  /** True when the thread shows this message as its last one. */
+  isLast: boolean
+}
+
+interface ThreadRow {
+  n: number
+  id: string
+  listed: number
+  message_count: number
+  unread_count: number
+  has_attachments: number
+  last_received_at: number
+  participants: string
+}
+
+const COLUMNS = 'n, id, listed, message_count, unread_count, has_attachments, last_received_at, participants'
+
+/**
+ * Finds or opens the thread of a message that is about to be inserted, and counts it there. Threads never cross accounts
+ * and never merge. The caller names the message with {@link nameLastMessage} once it has a key.
+ */
+export async function joinThread(tx: Tx, joining: Joining): Promise<Joined> {
+  const refs = refsOf(joining.mail)
+  const found = (await byIds(tx, joining, refs)) ?? (await bySubject(tx, joining))
+  const joined = found ? await enter(tx, joining, found) : await begin(tx, joining)
+  await remember(tx, joining.account, joined.n, refs)
+  return joined
+}
+
+/** Says which message a thread shows as its last one, once that message has a key. */
+export async function nameLastMessage(tx: Tx, thread: number, message: number): Promise<void> {
+  await tx.run('UPDATE threads SET last_message = ? WHERE n = ?', [message, thread])
+}
+
+/** Own id first, then what it refers to, nearest first: the last ids of References are the closest relatives. */
+function refsOf(mail: ParsedMail): string[] {
+  const ids = new Set<string>()
+  if (mail.messageId !== null) ids.add(mail.messageId)
+  for (const id of mail.inReplyTo) ids.add(id)
+  for (const id of mail.references.toReversed()) ids.add(id)
+  return [...ids].slice(0, REFERENCES_MAX)
+}
+
+function hashOf(ref: string): Buffer {
+  return sha256(ref).subarray(0, REF_BYTES)
+}
+
+interface Found {
+  row: ThreadRow
+  by: 'id' | 'subject'
+  ref: string | null
+}
+
+async function byIds(tx: Tx, joining: Joining, refs: readonly string[]): Promise<Found | undefined> {
+  if (refs.length === 0) return undefined
+  const hashes = refs.map(hashOf)
+  // Where several threads know the ids, the oldest one wins: keys grow with age.
+  const known = await tx.get<{ ref: Uint8Array; thread: number }>(
+    `SELECT ref, thread FROM thread_refs WHERE account = ? AND ref IN (${hashes.map(() => '?').join(', ')})
+     ORDER BY thread LIMIT 1`,
+    [joining.account, ...hashes],
+  )
+  if (!known) return undefined
+  const row = await tx.get<ThreadRow>(`SELECT ${COLUMNS} FROM threads WHERE n = ?`, [known.thread])
+  if (!row) return undefined
+  const index = hashes.findIndex((hash) => hash.equals(known.ref))
+  return { row, by: 'id', ref: refs[index] ?? null }
+}
+
+async function bySubject(tx: Tx, joining: Joining): Promise<Found | undefined> {
+  const { key, isReply } = normaliseSubject(joining.mail.subject)
+  const answersSomething = isReply || joining.mail.inReplyTo.length > 0 || joining.mail.references.length > 0
+  if (!answersSomething || key === '') return undefined
+  const candidates = await tx.all<ThreadRow>(
+    `SELECT ${COLUMNS} FROM threads WHERE account = ? AND subject_key = ? AND last_received_at BETWEEN ? AND ?
+     ORDER BY last_received_at DESC LIMIT ?`,
+    [
+      joining.account,
+      key.slice(0, SUBJECT_KEY_MAX),
+      joining.receivedAt - SUBJECT_WINDOW_MS,
+      joining.receivedAt + SUBJECT_WINDOW_MS,
+      SUBJECT_CANDIDATES,
+    ],
+  )
+  const own = new Set(joining.own)
+  const here = new Set(
+    peopleOf(joining.mail)
+      .map((person) => person.email)
+      .filter((email) => !own.has(email)),
+  )
+  const row = candidates.find((candidate) =>
+    (JSON.parse(candidate.participants) as Address[]).some((person) => here.has(person.email)),
+  )
+  return row && { row, by: 'subject', ref: null }
+}
+
+async function begin(tx: Tx, joining: Joining): Promise<Joined> {
+  const id = newId('thread')
+  const n = await tx.insert('threads', {
+    id,
+    account: joining.account,
+    subject: joining.mail.subject,
+    subject_key: normaliseSubject(joining.mail.subject).key.slice(0, SUBJECT_KEY_MAX),
+    listed: joining.listed,
+    message_count: 1,
+    unread_count: joining.unread,
+    has_attachments: joining.mail.hasAttachments,
+    last_message: 0,
+    last_received_at: joining.receivedAt,
+    participants: JSON.stringify(addPeople([], joining.mail)),
+    created_at: joining.receivedAt,
+  })
+  return { n, id, created: true, by: 'new', ref: null, lastReceivedAt: joining.receivedAt, isLast: true }
+}
+
+async function enter(tx: Tx, joining: Joining, found: Found): Promise<Joined> {
+  const { row } = found
+  const joined = { n: row.n, id: row.id, created: false, by: found.by, ref: found.ref }
+  // Decisions §10.5: counts and flags cover what lies outside Trash and Junk, unless all lies inside.
+  if (row.listed === 1 && !joining.listed) return { ...joined, lastReceivedAt: row.last_received_at, isLast: false }
+  const startsAgain = row.listed === 0 && joining.listed
+  const before = startsAgain
+    ? { ...row, message_count: 0, unread_count: 0, has_attachments: 0, last_received_at: 0, participants: '[]' }
+    : row
+  const lastReceivedAt = Math.max(before.last_received_at, joining.receivedAt)
+  await tx.run(
+    `UPDATE threads SET listed = ?, message_count = ?, unread_count = ?, has_attachments = ?, last_received_at = ?,
+       participants = ? WHERE n = ?`,
+    [
+      joining.listed,
+      before.message_count + 1,
+      before.unread_count + (joining.unread ? 1 : 0),
+      before.has_attachments === 1 || joining.mail.hasAttachments,
+      lastReceivedAt,
+      JSON.stringify(addPeople(JSON.parse(before.participants) as Address[], joining.mail)),
+      row.n,
+    ],
+  )
+  return { ...joined, lastReceivedAt, isLast: lastReceivedAt === joining.receivedAt }
+}
+
+async function remember(tx: Tx, account: number, thread: number, refs: readonly string[]): Promise<void> {
+  if (refs.length === 0) return
+  const values = refs.flatMap((ref): SqlValue[] => [account, hashOf(ref), thread])
+  await tx.run(
+    `INSERT OR IGNORE INTO thread_refs (account, ref, thread) VALUES ${refs.map(() => '(?, ?, ?)').join(', ')}`,
+    values,
+  )
+}
+
+function peopleOf(mail: ParsedMail): Address[] {
+  return [...mail.from, ...mail.to, ...mail.cc].map((person) => ({ ...person, email: person.email.toLowerCase() }))
+}
+
+/** Distinct addresses, first seen first (decisions §10.5). */
+function addPeople(known: Address[], mail: ParsedMail): Address[] {
+  const people = new Map(known.map((person) => [person.email, person]))
+  for (const person of peopleOf(mail)) {
+    if (people.size >= PARTICIPANTS_MAX) break
+    if (person.email !== '' && !people.has(person.email)) people.set(person.email, person)
+  }
+  return [...people.values()]
+}
