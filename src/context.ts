@@ -1,24 +1,33 @@
 // The waist of the house: everything below, wired into one plain object.
 
-import { mkdirSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { type Clock, systemClock } from './base/clock.ts'
+import { ProductError } from './base/errors.ts'
 import { type Log, openLog } from './base/log.ts'
 import { openResolver, type Resolver } from './base/resolver.ts'
-import type { Vault } from './base/secrets.ts'
+import { Vault } from './base/secrets.ts'
 import type { Config } from './config/config.ts'
-import type { Db } from './db/db.ts'
+import { type DataFolder, openDataFolder } from './config/data-folder.ts'
+import { Db } from './db/db.ts'
 import { migrate } from './db/migrate.ts'
 import { blobMigrations, mailMigrations } from './db/migrations/migrations.ts'
 import { type Directory, openDirectory } from './directory/directory.ts'
-import type { Inspector } from './mail/inspector.ts'
+import { Inspector } from './mail/inspector.ts'
 import { openStore, type Store } from './store/store.ts'
+
+// Two cores: one thread inspects mail while this one talks; one more may search.
+const INSPECT_THREADS = 1
+const SCAN_THREADS = 1
 
 /** What every door of the house works with. */
 export interface Context {
   config: Config
   clock: Clock
   log: Log
+  /** Secret, certificate and folders of `DATA_DIR`. */
+  folder: DataFolder
   db: Db
   blobsDb: Db
   vault: Vault
@@ -29,4 +38,76 @@ export interface Context {
   inspector: Inspector
   /** Closes what was opened, the last first; the database is written back before it returns. */
   close(): Promise<void>
+}
+
+/** Parts a caller may bring instead of the usual ones. */
+export interface Overrides {
+  clock?: Clock
+  log?: Log
+}
+
+/**
+ * Opens the data folder and wires the house. On an empty folder it makes what is missing.
+ * @throws ProductError with a sentence that says what is wrong with the folder or a file in it
+ */
+export async function openContext(config: Config, overrides: Overrides = {}): Promise<Context> {
+  trustExtra(config.EXTRA_CA_FILE)
+  const clock = overrides.clock ?? systemClock
+  const log = overrides.log ?? openLog(config.LOG_LEVEL)
+  const folder = await openDataFolder(config)
+  const vault = new Vault(folder.secret)
+  const db = await openDb(join(config.DATA_DIR, 'mail.db'), SCAN_THREADS, mailMigrations)
+  const blobsDb = await openDb(join(config.DATA_DIR, 'blobs.db'), 0, blobMigrations)
+  const resolver = openResolver({ servers: config.DNS_SERVERS, clock })
+  const store = openStore({ db, blobsDb, clock })
+  const openAccount = store.openAccount
+  const directory = openDirectory({ db, clock, vault, resolver, config, openAccount })
+  const inspector = new Inspector({ threads: INSPECT_THREADS, dnsServers: config.DNS_SERVERS })
+  return {
+    config,
+    clock,
+    log,
+    folder,
+    db,
+    blobsDb,
+    vault,
+    resolver,
+    directory,
+    store,
+    inspector,
+    async close() {
+      await inspector.close()
+      await resolver.close()
+      await blobsDb.close()
+      await db.close()
+    },
+  }
+}
+
+async function openDb(file: string, scanThreads: number, steps: typeof mailMigrations): Promise<Db> {
+  const db = new Db({ file, scanThreads })
+  try {
+    await migrate(db, steps)
+  } catch (error) {
+    await db.close().catch(() => {})
+    if (error instanceof ProductError) throw error
+    const reason = error instanceof Error ? error.message : String(error)
+    throw new ProductError('service_unavailable', `The database ${file} cannot be opened: ${reason}.`, { cause: error })
+  }
+  return db
+}
+
+function trustExtra(file: string): void {
+  if (file === '') return
+  try {
+    setDefaultCACertificates([...getCACertificates('default'), readFileSync(file, 'utf8')])
+  } catch (error) {
+    throw new ProductError(
+      'invalid_parameter',
+      `The setting EXTRA_CA_FILE names ${file}, which holds no certificates.`,
+      {
+        cause: error,
+      },
+    )
+  }
 }

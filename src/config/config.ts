@@ -3,7 +3,124 @@
 import { type Static, type TSchema, Type } from 'typebox'
 
 const Port = Type.Integer({ minimum: 0, maximum: 65535 })
-const Origin = Type.String({ pattern: '^https?://[^/?#@\\s]+$' })
+const Origin = Type.String({ pattern: '^(https?://[^/?#@\\s]+)? })
+const HostName = Type.String({
+  pattern: '^(?=.{1,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\\.)*[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$',
+})
+const Days = Type.Integer({ minimum: 1, maximum: 3660 })
+
+/** One schema per setting. `default` is what holds when nobody says otherwise; `description` is what the operator reads. */
+export const settings = {
+  DATA_DIR: Type.String({
+    default: './data',
+    minLength: 1,
+    description: 'Folder that holds everything Mailstead keeps.',
+  }),
+  LOG_LEVEL: Type.Enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], {
+    default: 'info',
+    description: 'How much is written to the log.',
+  }),
+
+  HTTP_PORT: { ...Port, default: 8080, description: 'TCP port of the Management and Mailbox API.' },
+  HTTP_BIND: Type.String({ default: '0.0.0.0', description: 'Address both HTTP ports listen on.' }),
+  SEND_PORT: { ...Port, default: 8081, description: 'TCP port of the Sending API.' },
+  APP_ORIGIN: {
+    ...Origin,
+    default: '',
+    description: 'Public origin of the Management and Mailbox API, without a path. Empty: http://localhost:HTTP_PORT.',
+  },
+  SEND_ORIGIN: {
+    ...Origin,
+    default: '',
+    description: 'Public origin of the Sending API; differs from APP_ORIGIN. Empty: http://localhost:SEND_PORT.',
+  },
+  APP_SECRET: Type.String({
+    default: '',
+    description: 'Root secret, at least 32 bytes as text. Empty: made at setup and kept in DATA_DIR/keys/app-secret.',
+  }),
+  TRUSTED_PROXIES: Type.Array(Type.String(), {
+    default: [],
+    description: 'Addresses or CIDR ranges whose X-Forwarded-For is believed.',
+  }),
+  CORS_ORIGINS: Type.Array(Type.String(), {
+    default: [],
+    description: 'Origins whose browsers may call the API routes.',
+  }),
+  RATE_LIMIT_PER_MINUTE: Type.Integer({
+    default: 600,
+    minimum: 1,
+    maximum: 1_000_000,
+    description: 'Requests per minute and credential.',
+  }),
+
+  SMTP_PORT: { ...Port, default: 2525, description: 'TCP port mail is received on (25 in public).' },
+  SMTP_BIND: Type.String({ default: '0.0.0.0', description: 'Address the SMTP port listens on.' }),
+  MAIL_HOSTS: Type.Array(HostName, {
+    default: ['localhost'],
+    minItems: 1,
+    description: 'Host names of this appliance in MX records; the first one is its name in SMTP.',
+  }),
+  AGENT_MAILBOX_DOMAIN: { ...HostName, default: 'agents.localhost', description: 'Mail domain of agent inboxes.' },
+  TLS_CERT_FILE: Type.String({
+    default: '',
+    description: 'PEM certificate chain for STARTTLS. Empty: a self-signed one of the setup.',
+  }),
+  TLS_KEY_FILE: Type.String({ default: '', description: 'PEM private key that belongs to TLS_CERT_FILE.' }),
+  EXTRA_CA_FILE: Type.String({
+    default: '',
+    description: 'PEM certificates trusted beside the usual ones for outgoing connections.',
+  }),
+  DNS_SERVERS: Type.Array(Type.String(), {
+    default: [],
+    description: 'Name servers as ip or ip:port ([v6]:port). Empty: those of the system.',
+  }),
+  PROXY_PROTOCOL_FROM: Type.Array(Type.String(), {
+    default: [],
+    description: 'Addresses or CIDR ranges whose PROXY v1/v2 header is believed on the SMTP port.',
+  }),
+  TRUSTED_ARC: Type.Array(HostName, {
+    default: [],
+    description: 'Domains whose ARC seal lets mail pass that a DMARC reject policy would refuse.',
+  }),
+  SPAM_JUNK_SCORE: Type.Number({
+    default: 5,
+    minimum: 0,
+    maximum: 1000,
+    description: 'Spam score from which mail goes to Junk.',
+  }),
+  SPAM_REFUSE_SCORE: Type.Number({
+    default: 15,
+    minimum: 0,
+    maximum: 1000,
+    description: 'Spam score from which mail is refused.',
+  }),
+  SMTP_MAX_CONNECTIONS: Type.Integer({
+    default: 5000,
+    minimum: 1,
+    maximum: 65535,
+    description: 'Open SMTP connections in all.',
+  }),
+  SMTP_MAX_PER_ADDRESS: Type.Integer({
+    default: 50,
+    minimum: 1,
+    maximum: 65535,
+    description: 'Open SMTP connections per source address (IPv6: per /64).',
+  }),
+
+  LOG_RETENTION_DAYS: { ...Days, default: 90, description: 'Days the rows of the inbound and delivery logs are kept.' },
+  TRASH_RETENTION_DAYS: { ...Days, default: 30, description: 'Days mail stays in Trash and Junk.' },
+  DELETED_MAILBOX_RETENTION_DAYS: {
+    ...Days,
+    default: 30,
+    description: 'Days the content of a deleted mailbox is kept.',
+  },
+} as const satisfies Record<string, TSchema>
+
+type Settings = { [K in keyof typeof settings]: Static<(typeof settings)[K]> }
+
+/** All settings, checked. Names are those of the environment. */
+export type Config = Readonly<Settings>
+ })
 const HostName = Type.String({
   pattern: '^(?=.{1,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\\.)*[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$',
 })

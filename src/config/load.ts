@@ -24,7 +24,14 @@ export function loadConfig(env: Raw, file: string = CONFIG_FILE): Config {
     const given = env[name] !== undefined && env[name] !== '' ? parse(name, schema, env[name]) : fromFile[name]
     config[name] = check(name, schema, given ?? structuredClone((schema as { default?: unknown }).default))
   }
+  deriveOrigins(config)
   return checkTogether(config as unknown as Config)
+}
+
+// An appliance on one machine works at once: its origins follow its ports.
+function deriveOrigins(config: Record<string, unknown>): void {
+  config.APP_ORIGIN ||= `http://localhost:${config.HTTP_PORT}`
+  config.SEND_ORIGIN ||= `http://localhost:${config.SEND_PORT}`
 }
 
 function readFile(file: string): Record<string, unknown> {

@@ -1,0 +1,7 @@
+// The list of what the clock does.
+
+import { domainChecks } from './domain-checks.ts'
+import type { Job } from './job.ts'
+import { blobSweep, inboundLogRetention, replayRetention } from './retention.ts'
+
+export const jobs: readonly Job[] = [domainChecks, inboundLogRetention, replayRetention, blobSweep]

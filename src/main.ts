@@ -1,0 +1,64 @@
+// Starts the house, waits for a signal, closes it.
+
+import type { Service } from './base/loop.ts'
+import type { Config } from './config/config.ts'
+import { type Context, type Overrides, openContext } from './context.ts'
+import { openInbound } from './inbound/listener.ts'
+import { openClockwork } from './jobs/clockwork.ts'
+import { openHttp } from './surfaces/http/app.ts'
+import { routes } from './surfaces/rest/routes.ts'
+
+/** The house while it is open. */
+export interface House {
+  app: Context
+  /** TCP ports that are listened on. */
+  ports: { smtp: number; app: number; send: number }
+  /** Stops every part in the reverse order of its start: no new work, finish what was begun, write back. */
+  close(): Promise<void>
+}
+
+/** Options only tests use beside the parts they bring. */
+export interface HouseOptions extends Overrides {
+  /** Checks every reply against its schema before it leaves. */
+  checkReplies?: boolean
+}
+
+/**
+ * Opens the house on its data folder.
+ * @throws ProductError with one sentence when a setting, the folder or a port is not usable
+ */
+export async function openHouse(config: Config, options: HouseOptions = {}): Promise<House> {
+  const app = await openContext(config, options)
+  const inbound = openInbound(app)
+  const http = openHttp(app, routes, { checkReplies: options.checkReplies ?? false })
+  const services: Service[] = [openClockwork(app), http, inbound]
+  const started: Service[] = []
+  const close = async () => {
+    for (const service of started.toReversed()) await service.stop()
+    await app.close()
+  }
+  try {
+    for (const service of services) {
+      await service.start()
+      started.push(service)
+    }
+  } catch (error) {
+    await close()
+    throw error
+  }
+  return { app, ports: { smtp: inbound.port, app: http.ports.app, send: http.ports.send }, close }
+}
+
+/** Runs the house until SIGINT or SIGTERM; a second signal ends the process at once. */
+export async function serve(config: Config): Promise<void> {
+  const house = await openHouse(config)
+  const { log } = house.app
+  log.info({ ports: house.ports, data: config.DATA_DIR }, 'Mailstead is open')
+  const signal = await new Promise<string>((resolve) => {
+    for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => resolve(name))
+  })
+  for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => process.exit(1))
+  log.info({ signal }, 'closing')
+  await house.close()
+  log.info('closed')
+}
