@@ -143,13 +143,13 @@ export const settings = {
   SEND_PORT: { ...Port, default: 8081, description: 'TCP port of the Sending API.' },
   APP_ORIGIN: {
     ...Origin,
-    default: 'http://localhost:8080',
-    description: 'Public origin of the Management and Mailbox API, without a path.',
+    default: '',
+    description: 'Public origin of the Management and Mailbox API, without a path. Empty: http://localhost:HTTP_PORT.',
   },
   SEND_ORIGIN: {
     ...Origin,
-    default: 'http://localhost:8081',
-    description: 'Public origin of the Sending API; differs from APP_ORIGIN.',
+    default: '',
+    description: 'Public origin of the Sending API; differs from APP_ORIGIN. Empty: http://localhost:SEND_PORT.',
   },
   APP_SECRET: Type.String({
     default: '',
