@@ -127,7 +127,8 @@ export class Db {
           await exec('RELEASE unit')
           done.push({ unit, value, hooks })
         } catch (error) {
-          await exec('ROLLBACK TO unit')
+          // A full disk ends the whole transaction by itself: then the cause, not the missing savepoint, is what callers hear.
+          await exec('ROLLBACK TO unit').catch(() => Promise.reject(error))
           await exec('RELEASE unit')
           unit.reject(error)
         } finally {

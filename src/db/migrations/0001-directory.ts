@@ -9,7 +9,7 @@ export const directoryTables = statements(
 CREATE TABLE teams (
   id TEXT PRIMARY KEY,
   name TEXT NOT NULL,
-  status TEXT NOT NULL DEFAULT 'active',
+  suspended_at INTEGER,
   created_at INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
@@ -21,7 +21,7 @@ CREATE TABLE keys (
   kind TEXT NOT NULL,
   name TEXT NOT NULL,
   role TEXT,
-  permissions TEXT NOT NULL,
+  permissions TEXT,
   hash BLOB NOT NULL UNIQUE,
   previous_hash BLOB,
   previous_until INTEGER,
@@ -49,14 +49,16 @@ CREATE TABLE domains (
   dkim_public TEXT NOT NULL,
   dkim_private_sealed BLOB NOT NULL,
   dkim_ok INTEGER NOT NULL DEFAULT 0,
+  receives INTEGER NOT NULL DEFAULT 0,
   missing_days INTEGER NOT NULL DEFAULT 0,
   verified_at INTEGER,
-  checked_at INTEGER,
+  next_check_at INTEGER,
   created_at INTEGER NOT NULL,
   UNIQUE (team_id, name)
 ) STRICT;
-CREATE UNIQUE INDEX domains_verified ON domains (name) WHERE verification_status = 'verified';
+CREATE UNIQUE INDEX domains_receiving ON domains (name) WHERE receives = 1;
 CREATE INDEX domains_name ON domains (name);
+CREATE INDEX domains_due ON domains (next_check_at) WHERE next_check_at IS NOT NULL;
 CREATE INDEX domains_team ON domains (team_id, created_at DESC, n DESC);
 
 CREATE TABLE mailboxes (
@@ -66,6 +68,7 @@ CREATE TABLE mailboxes (
   domain_id TEXT NOT NULL,
   email TEXT NOT NULL,
   display_name TEXT,
+  search_text TEXT NOT NULL,
   quota_bytes INTEGER NOT NULL,
   send_scope TEXT NOT NULL,
   status TEXT NOT NULL,
@@ -77,7 +80,7 @@ CREATE TABLE mailboxes (
   suspended_at INTEGER,
   deleted_at INTEGER
 ) STRICT;
-CREATE UNIQUE INDEX mailboxes_email ON mailboxes (email) WHERE status <> 'deleted';
+CREATE UNIQUE INDEX mailboxes_address ON mailboxes (domain_id, email) WHERE status <> 'deleted';
 CREATE INDEX mailboxes_domain ON mailboxes (domain_id, status);
 CREATE INDEX mailboxes_team ON mailboxes (team_id, created_at DESC, n DESC);
 

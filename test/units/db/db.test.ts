@@ -1,0 +1,155 @@
+// Group commit, units that fail alone, and handles that end with their unit.
+
+import assert from 'node:assert/strict'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, describe, it } from 'node:test'
+import { Db, type Tx } from '../../../src/db/db.ts'
+import { migrate, statements } from '../../../src/db/migrate.ts'
+
+let folder: string
+let db: Db
+
+before(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'mailstead-db-'))
+  db = new Db({ file: join(folder, 'a.db'), scanThreads: 1 })
+  await migrate(db, [
+    statements(1, 'first', 'CREATE TABLE things (n INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE) STRICT;\n'),
+  ])
+})
+after(async () => {
+  await db.close()
+  await rm(folder, { recursive: true })
+})
+
+const names = async () =>
+  (await db.read.all<{ name: string }>('SELECT name FROM things ORDER BY n')).map((row) => row.name)
+
+describe('write', () => {
+  it('gathers what waits into one transaction and answers everyone after its commit', async () => {
+    const before = { ...db.counts }
+    await Promise.all(Array.from({ length: 50 }, (_, i) => db.write((tx) => tx.insert('things', { name: `g${i}` }))))
+    assert.equal(db.counts.units - before.units, 50)
+    assert.ok(db.counts.commits - before.commits <= 2, `${db.counts.commits - before.commits} commits for 50 units`)
+  })
+
+  it('rolls a failing unit back alone', async () => {
+    const outcomes = await Promise.allSettled([
+      db.write((tx) => tx.insert('things', { name: 'before' })),
+      db.write(async (tx) => {
+        await tx.insert('things', { name: 'half' })
+        throw new Error('no')
+      }),
+      db.write((tx) => tx.insert('things', { name: 'before' })),
+      db.write((tx) => tx.insert('things', { name: 'behind' })),
+    ])
+    assert.deepEqual(
+      outcomes.map((outcome) => outcome.status),
+      ['fulfilled', 'rejected', 'rejected', 'fulfilled'],
+    )
+    const kept = await names()
+    assert.ok(kept.includes('before') && kept.includes('behind') && !kept.includes('half'))
+  })
+
+  it('runs hooks after the commit, and none of a failed unit', async () => {
+    const seen: string[] = []
+    await Promise.allSettled([
+      db.write(async (tx) => {
+        tx.afterCommit(() => seen.push('kept'))
+        await tx.insert('things', { name: 'hooked' })
+        assert.deepEqual(seen, [])
+      }),
+      db.write(async (tx) => {
+        tx.afterCommit(() => seen.push('lost'))
+        throw new Error('no')
+      }),
+    ])
+    assert.deepEqual(seen, ['kept'])
+  })
+
+  it('ends the handle with its unit', async () => {
+    let kept: Tx | undefined
+    await db.write(async (tx) => {
+      kept = tx
+    })
+    await assert.rejects(async () => kept?.insert('things', { name: 'late' }), /after it ended/)
+    assert.ok(!(await names()).includes('late'))
+  })
+
+  it('binds foreign text, never pastes it', async () => {
+    const name = `'); DROP TABLE things; -- ? \u0000`
+    await db.write((tx) => tx.insert('things', { name }))
+    assert.ok((await names()).includes(name))
+  })
+
+  it('waits for another writer of the same file without an error', async () => {
+    const other = new Db({ file: db.file, scanThreads: 0 })
+    try {
+      await Promise.all(
+        Array.from({ length: 40 }, (_, i) =>
+          (i % 2 ? db : other).write((tx) => tx.insert('things', { name: `two${i}` })),
+        ),
+      )
+      assert.equal((await names()).filter((name) => name.startsWith('two')).length, 40)
+    } finally {
+      await other.close()
+    }
+  })
+
+  it('says when the disk cannot take it, and goes on when it can again', async () => {
+    const full = new Db({ file: join(folder, 'full.db'), scanThreads: 0 })
+    try {
+      await full.write((tx) => tx.run('CREATE TABLE t (a BLOB)'))
+      await full.write((tx) => tx.run('PRAGMA max_page_count = 10').catch(() => tx.get('PRAGMA max_page_count = 10')))
+      const big = new Uint8Array(200_000)
+      await assert.rejects(
+        full.write((tx) => tx.insert('t', { a: big })),
+        /full/,
+      )
+      await full.write((tx) => tx.get('PRAGMA max_page_count = 100000'))
+      await full.write((tx) => tx.insert('t', { a: big }))
+      assert.deepEqual(await full.read.get('SELECT count(*) AS n FROM t').then((row) => ({ ...row })), { n: 1 })
+    } finally {
+      await full.close()
+    }
+  })
+})
+
+describe('read and scan', () => {
+  it('give the same rows', async () => {
+    const sql = 'SELECT name FROM things WHERE name LIKE ? ORDER BY n'
+    const [read, scan] = await Promise.all([db.read.all(sql, ['g%']), db.scan.all(sql, ['g%'])])
+    assert.deepEqual(
+      read.map((row) => ({ ...row })),
+      scan,
+    )
+    assert.equal(scan.length, 50)
+  })
+
+  it('cannot write', async () => {
+    await assert.rejects(db.read.all("INSERT INTO things (name) VALUES ('x')"), /readonly|query_only|attempt to write/)
+    await assert.rejects(db.scan.all("INSERT INTO things (name) VALUES ('x')"), /readonly|query_only|attempt to write/)
+  })
+})
+
+describe('migrate', () => {
+  it('refuses a file of a newer program', async () => {
+    const file = join(folder, 'newer.db')
+    const newer = new Db({ file, scanThreads: 0 })
+    await migrate(newer, [statements(7, 'seven', 'CREATE TABLE s (n INTEGER);\n')])
+    await assert.rejects(
+      migrate(newer, [statements(1, 'one', 'CREATE TABLE o (n INTEGER);\n')]),
+      /newer version of Mailstead/,
+    )
+    await newer.close()
+  })
+
+  it('leaves nothing of a step that fails', async () => {
+    const broken = new Db({ file: join(folder, 'broken.db'), scanThreads: 0 })
+    const steps = [statements(1, 'broken', 'CREATE TABLE fine (n INTEGER);\nCREATE TABEL wrong (n INTEGER);\n')]
+    await assert.rejects(migrate(broken, steps))
+    assert.equal(await broken.read.get("SELECT 1 FROM sqlite_master WHERE name = 'fine'"), undefined)
+    await broken.close()
+  })
+})
