@@ -1,0 +1,44 @@
+// Format, lint and types: `npm run check` reports, `npm run format` mends what can be mended by itself.
+
+import { spawn } from 'node:child_process'
+import { join } from 'node:path'
+import process from 'node:process'
+
+const MODULES = join(import.meta.dirname, '../node_modules')
+
+interface Tool {
+  name: string
+  file: string
+  args: string[]
+}
+
+const TYPES: Tool = { name: 'types', file: 'typescript/bin/tsc', args: ['--pretty', 'false', '-p', '.'] }
+
+function biome(write: boolean): Tool {
+  const args = write ? ['check', '--write'] : ['ci', '--max-diagnostics=20']
+  return { name: 'format and lint', file: '@biomejs/biome/bin/biome', args: [...args, '--colors=off', '.'] }
+}
+
+/** Runs one tool, shows what it says when it finds something. @returns true when it found nothing */
+async function passes(tool: Tool): Promise<boolean> {
+  const started = performance.now()
+  const child = spawn(process.execPath, [join(MODULES, tool.file), ...tool.args], {
+    cwd: join(MODULES, '..'),
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let output = ''
+  for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (text) => (output += text))
+  const code = await new Promise<number | null>((resolve) => child.once('close', resolve))
+  const seconds = ((performance.now() - started) / 1000).toFixed(1)
+  console.log(`${code === 0 ? '✔' : '✖'} ${tool.name} (${seconds} s)`)
+  if (code !== 0) console.log(output.trimEnd())
+  return code === 0
+}
+
+/** Checks the whole project. @returns true when nothing is wrong */
+export async function check(write = false): Promise<boolean> {
+  const results = [await passes(biome(write)), await passes(TYPES)]
+  return results.every(Boolean)
+}
+
+if (import.meta.main) process.exitCode = (await check(process.argv.includes('--write'))) ? 0 : 1

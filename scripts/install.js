@@ -1,0 +1,99 @@
+// Brings node_modules to what package-lock.json names, and finds the Node that runs Mailstead. Plain JavaScript: nothing is installed yet.
+
+import { spawnSync } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import process from 'node:process'
+import { fileURLToPath } from 'node:url'
+
+/** The project folder. */
+export const ROOT = fileURLToPath(new URL('..', import.meta.url))
+
+/** The oldest Node the sources run on as they stand (package.json `engines`). */
+const OLDEST_NODE = 24
+/** The Node of the development dependency `node`. */
+const OWN_NODE = join(ROOT, 'node_modules/node/bin/node')
+
+/** A failure told in one sentence. */
+export class StartError extends Error {}
+
+/**
+ * Installs what is missing.
+ * @param {{ development: boolean }} options whether the tools of development are wanted too
+ * @returns the path of the Node to run Mailstead's files with
+ * @throws StartError
+ */
+export function prepare({ development }) {
+  // Where the running Node is too old, the one that comes with the development dependencies takes its place.
+  const withDev = development || !runningNodeWillDo()
+  if (!isInstalled(withDev)) install(withDev)
+  return findNode()
+}
+
+/** Compares what `npm ci` noted that it laid down with the lock file; packages for other platforms are left out of both. */
+function isInstalled(withDev) {
+  const wanted = readPackages(join(ROOT, 'package-lock.json'))
+  if (wanted === undefined) throw new StartError('package-lock.json is missing or not readable.')
+  const noted = readPackages(join(ROOT, 'node_modules/.package-lock.json')) ?? {}
+  return Object.entries(wanted).every(([path, entry]) => {
+    if (path === '' || entry.optional || entry.devOptional || (entry.dev && !withDev)) return true
+    return noted[path]?.version === entry.version && noted[path]?.integrity === entry.integrity
+  })
+}
+
+function readPackages(file) {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8')).packages
+  } catch {
+    return undefined
+  }
+}
+
+function install(withDev) {
+  console.error('mailstead: installing dependencies (npm ci), about a minute the first time …')
+  const npm = spawnSync(
+    'npm',
+    ['ci', ...(withDev ? ['--include=dev'] : []), '--no-audit', '--no-fund', '--loglevel=error'],
+    {
+      cwd: ROOT,
+      encoding: 'utf8',
+      env: { ...process.env, npm_config_update_notifier: 'false' },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    },
+  )
+  if (npm.error)
+    throw new StartError(`npm could not be started (${npm.error.message}); install Node with npm and try again.`)
+  if (npm.status !== 0) throw new StartError(`npm ci failed: ${firstError(`${npm.stderr}\n${npm.stdout}`)}`)
+}
+
+/** The one line of npm's complaint that says what is wrong. */
+function firstError(output) {
+  const lines = output.split('\n').map((line) => line.replace(/^npm (error|ERR!)\s*/i, '').trim())
+  const telling = lines.filter((line) => line !== '' && !/^(code|errno|syscall|path|dest|A complete log)\b/.test(line))
+  return telling[0] ?? 'it gave no reason; run npm ci by hand to see more.'
+}
+
+function findNode() {
+  if (existsSync(join(ROOT, 'node_modules/node/package.json'))) {
+    if (!runs(OWN_NODE)) fetchOwnNode()
+    if (runs(OWN_NODE)) return OWN_NODE
+  }
+  if (runningNodeWillDo()) return process.execPath
+  throw new StartError(
+    `Mailstead needs Node ${OLDEST_NODE} or newer; this is ${process.version}, and the npm package "node" that brings a newer one could not be installed.`,
+  )
+}
+
+/** The install script of the package, by hand: npm leaves it out where install scripts are switched off. */
+function fetchOwnNode() {
+  const folder = join(ROOT, 'node_modules/node')
+  spawnSync(process.execPath, ['installArchSpecificPackage.js'], { cwd: folder, stdio: 'ignore' })
+}
+
+function runs(node) {
+  return existsSync(node) && spawnSync(node, ['--version'], { stdio: 'ignore' }).status === 0
+}
+
+function runningNodeWillDo() {
+  return Number(process.versions.node.split('.')[0]) >= OLDEST_NODE
+}

@@ -1,0 +1,105 @@
+// What a reader wants to see of a test run: one line a file, every failure in full, node's closing lines, and what was left out.
+
+import { relative } from 'node:path'
+import process from 'node:process'
+import { inspect } from 'node:util'
+
+/** The events of node:test that are looked at, in the shape `run()` gives them. */
+export interface TestEvent {
+  type: string
+  data: Record<string, unknown>
+}
+
+interface LeftOut {
+  file: string
+  name: string
+  reason: string
+}
+
+interface Failure {
+  failureType?: string
+  message: string
+  cause?: unknown
+}
+
+interface Summary {
+  success: boolean
+  counts: Record<'tests' | 'passed' | 'skipped', number>
+  duration_ms: number
+}
+
+/** Gathers the events of one run and prints as it goes. */
+export class Outline {
+  readonly leftOut: LeftOut[] = []
+  /** True once node said that the whole run went well. */
+  passed = false
+  readonly #root: string
+  readonly #names = new Map<string, string>()
+
+  /** @param root the folder file names are shown from */
+  constructor(root: string) {
+    this.#root = root
+  }
+
+  take({ type, data }: TestEvent): void {
+    if (type === 'test:start') this.#names.set(idOf(data, 'testId'), this.#pathOf(data))
+    else if (type === 'test:fail') this.#fail(data)
+    else if (type === 'test:pass' && data.skip !== undefined) this.#skip(data)
+    else if (type === 'test:stderr' || type === 'test:stdout') process.stderr.write(String(data.message))
+    else if (type === 'test:diagnostic' && data.nesting === 0) console.log(`ℹ ${data.message}`)
+    else if (type === 'test:summary') this.#summary(data)
+  }
+
+  /** The closing list: what did not run, and why. */
+  showLeftOut(): void {
+    console.log(this.leftOut.length === 0 ? 'Nothing was left out.' : `Left out (${this.leftOut.length}):`)
+    for (const [place, tests] of Map.groupBy(this.leftOut, ({ file, reason }) => `${file}: ${reason}`)) {
+      const names = tests.slice(0, 5).map(({ name }) => name)
+      const more = tests.length > names.length ? `; and ${tests.length - names.length} more` : ''
+      console.log(`  - ${place} (${names.join('; ')}${more})`)
+    }
+  }
+
+  /** Suite and test names down to this one. */
+  #pathOf(data: TestEvent['data']): string {
+    const parent = this.#names.get(idOf(data, 'parentId'))
+    return parent === undefined ? String(data.name) : `${parent} › ${data.name}`
+  }
+
+  #fail(data: TestEvent['data']): void {
+    const error = (data.details as { error: Failure }).error
+    // The tests inside have told their story already.
+    if (error.failureType === 'subtestsFailed' || data.todo !== undefined) return
+    const file = this.#fileOf(data)
+    console.log(`✖ ${this.#names.get(idOf(data, 'testId')) ?? data.name}\n    at ${file}:${data.line}:${data.column}`)
+    const told = error.cause instanceof Error ? inspect(error.cause) : error.message
+    const frames = /^\s+at .*node:internal/
+    const lines = told.split('\n').filter((line) => !frames.test(line))
+    console.log(lines.map((line) => `    ${line}`).join('\n'))
+  }
+
+  #skip(data: TestEvent['data']): void {
+    const reason = data.skip === true ? 'no reason given' : String(data.skip)
+    this.leftOut.push({ file: this.#fileOf(data), name: this.#names.get(idOf(data, 'testId')) ?? '', reason })
+  }
+
+  #summary(data: TestEvent['data']): void {
+    const { success, counts, duration_ms } = data as unknown as Summary
+    if (data.file === undefined) {
+      this.passed = success
+      return
+    }
+    const skipped = counts.skipped > 0 ? `, ${counts.skipped} left out` : ''
+    const seconds = (duration_ms / 1000).toFixed(1)
+    const mark = success ? '✔' : '✖'
+    console.log(`${mark} ${this.#fileOf(data)}: ${counts.passed} of ${counts.tests}${skipped} (${seconds} s)`)
+  }
+
+  #fileOf(data: TestEvent['data']): string {
+    return relative(this.#root, String(data.entryFile ?? data.file))
+  }
+}
+
+function idOf(data: TestEvent['data'], member: 'testId' | 'parentId'): string {
+  return `${data.entryFile ?? data.file} ${data[member]}`
+}

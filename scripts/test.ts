@@ -1,0 +1,45 @@
+// `npm test`: format, lint and types, then every test file; `npm test -- test/rest` runs a part of the test files only.
+
+import { globSync, statSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
+import { join } from 'node:path'
+import process from 'node:process'
+import { run } from 'node:test'
+import { check } from './check.ts'
+import { Outline, type TestEvent } from './outline.ts'
+
+const ROOT = join(import.meta.dirname, '..')
+/** A file that takes longer than this hangs. */
+const FILE_LIMIT_MS = 300_000
+
+/** Folders stand for every test file in them; anything else is a file or a glob, seen from the project folder. */
+function testFiles(patterns: readonly string[]): string[] {
+  const found = patterns.flatMap((pattern) => {
+    const isFolder = statSync(join(ROOT, pattern), { throwIfNoEntry: false })?.isDirectory() ?? false
+    return globSync(isFolder ? join(pattern, '**/*.test.ts') : pattern, { cwd: ROOT })
+  })
+  return [...new Set(found)].sort().map((file) => join(ROOT, file))
+}
+
+async function runTests(files: string[]): Promise<Outline> {
+  const outline = new Outline(ROOT)
+  const events = run({ files, cwd: ROOT, concurrency: Math.max(2, availableParallelism()), timeout: FILE_LIMIT_MS })
+  for await (const event of events) outline.take(event as TestEvent)
+  return outline
+}
+
+const patterns = process.argv.slice(2)
+const files = testFiles(patterns.length > 0 ? patterns : ['test'])
+if (files.length === 0) {
+  console.error(`There is no test file for ${patterns.join(' ')}.`)
+  process.exit(1)
+}
+const checked = patterns.length > 0 || (await check())
+const outline = await runTests(files)
+outline.showLeftOut()
+// Where everything the tests need has been laid out, a test left out is a hole.
+const mayLeaveOut = process.env.REQUIRE_INTEROP !== '1' && process.env.CI !== 'true'
+const complete = mayLeaveOut || outline.leftOut.length === 0
+if (!complete) console.log('✖ Nothing may be left out here (REQUIRE_INTEROP or CI is set).')
+if (!checked) console.log('✖ Format, lint or types: see the top.')
+process.exitCode = checked && outline.passed && complete ? 0 : 1
