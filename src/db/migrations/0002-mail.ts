@@ -83,32 +83,33 @@ CREATE INDEX thread_folders_order ON thread_folders (folder, last_received_at, t
 CREATE TABLE messages (
   n INTEGER PRIMARY KEY,
   id TEXT NOT NULL UNIQUE,
-  account INTEGER NOT NULL REFERENCES accounts(n),
+  account INTEGER NOT NULL,
   thread INTEGER NOT NULL,
-  blob BLOB NOT NULL,
-  size_bytes INTEGER NOT NULL,
-  internet_message_id TEXT,
-  in_reply_to TEXT NOT NULL,
-  refs TEXT NOT NULL,
-  subject TEXT NOT NULL,
-  preview TEXT NOT NULL,
-  from_email TEXT NOT NULL,
-  from_name TEXT NOT NULL,
-  addresses TEXT NOT NULL,
-  sent_at INTEGER,
   received_at INTEGER NOT NULL,
   listed INTEGER NOT NULL,
   seen INTEGER NOT NULL,
   flagged INTEGER NOT NULL,
   draft INTEGER NOT NULL,
   answered INTEGER NOT NULL,
-  keywords TEXT NOT NULL,
   has_attachments INTEGER NOT NULL,
+  size_bytes INTEGER NOT NULL,
+  sent_at INTEGER,
+  people TEXT NOT NULL,
+  keywords TEXT NOT NULL,
+  subject TEXT NOT NULL,
+  preview TEXT NOT NULL,
+  from_email TEXT NOT NULL,
+  from_name TEXT NOT NULL,
+  addresses TEXT NOT NULL,
+  blob BLOB NOT NULL,
+  internet_message_id TEXT,
+  in_reply_to TEXT NOT NULL,
+  refs TEXT NOT NULL,
   parsed INTEGER NOT NULL,
-  structure TEXT NOT NULL,
   envelope TEXT NOT NULL,
   authentication TEXT NOT NULL,
   spam TEXT NOT NULL,
+  structure TEXT NOT NULL,
   created_at INTEGER NOT NULL
 ) STRICT;
 CREATE INDEX messages_order ON messages (account, listed, received_at, n);
@@ -135,6 +136,13 @@ CREATE TABLE message_keywords (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX message_keywords_message ON message_keywords (message);
 
+CREATE TABLE correspondents (
+  n INTEGER PRIMARY KEY,
+  account INTEGER NOT NULL,
+  folded TEXT NOT NULL
+) STRICT;
+CREATE UNIQUE INDEX correspondents_person ON correspondents (account, folded);
+
 CREATE TABLE attachments (
   n INTEGER PRIMARY KEY,
   id TEXT NOT NULL UNIQUE,
@@ -152,7 +160,7 @@ CREATE TABLE attachments (
 CREATE INDEX attachments_message ON attachments (message, n);
 
 CREATE VIRTUAL TABLE message_text USING fts5 (
-  account, subject, from_text, to_text, cc_text, body, filenames,
+  keys, subject, from_text, to_text, cc_text, bcc_text, body, filenames,
   content = '', contentless_delete = 1, tokenize = 'unicode61 remove_diacritics 2', prefix = '2 3', detail = 'full'
 );
 

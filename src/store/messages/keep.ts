@@ -1,0 +1,102 @@
+// Writes one message: its row, keywords, attachments and search text.
+
+import { newId } from '../../base/ids.ts'
+import type { Row, Tx } from '../../db/db.ts'
+import type { AttachmentPart, ParsedMail } from '../../mail/mail.ts'
+import type { Flags, MessageAuthentication } from '../records.ts'
+import { indexMessage } from '../search/text.ts'
+import { noteCorrespondents } from './correspondents.ts'
+import { FLAG_KEYWORDS } from './rows.ts'
+
+/** A message that is to rest in one account. */
+export interface NewMessage {
+  /** Public id, `msg_…`. */
+  id: string
+  account: number
+  thread: number
+  /** SHA-256 of the stored bytes. */
+  blob: Uint8Array
+  sizeBytes: number
+  mail: ParsedMail
+  envelope: { mailFrom: string; rcptTo: string }
+  authentication: MessageAuthentication
+  spam: { score: number; isSpam: boolean; reasons: string[] }
+  /** Labels and system keywords; those of the four flags count as the flag. */
+  keywords: string[]
+  flags: Flags
+  /** True when it lies in at least one folder that is neither Junk nor Trash. */
+  listed: boolean
+  receivedAt: number
+  createdAt: number
+}
+
+/** Writes the rows of a message that hang on nothing but the message. @returns its number */
+export async function insertMessage(tx: Tx, message: NewMessage): Promise<number> {
+  const { account, mail } = message
+  const keywords = labelsOf(message.keywords)
+  const correspondents = await noteCorrespondents(tx, account, mail)
+  const n = await tx.insert('messages', rowOf(message, keywords, correspondents))
+  for (const keyword of keywords) await tx.insert('message_keywords', { account, keyword, message: n })
+  for (const part of mail.attachments) await tx.insert('attachments', attachmentRow(account, n, part))
+  await indexMessage(tx, { n, account, mail, correspondents })
+  return n
+}
+
+function rowOf(message: NewMessage, keywords: string[], correspondents: number[]): Row {
+  const { mail, flags } = message
+  const { sender, from, to, cc, bcc, replyTo } = mail
+  const has = (flag: keyof Flags) => flags[flag] || message.keywords.includes(FLAG_KEYWORDS[flag])
+  return {
+    id: message.id,
+    account: message.account,
+    thread: message.thread,
+    received_at: message.receivedAt,
+    listed: message.listed,
+    seen: has('seen'),
+    flagged: has('flagged'),
+    draft: has('draft'),
+    answered: has('answered'),
+    has_attachments: mail.hasAttachments,
+    size_bytes: message.sizeBytes,
+    sent_at: mail.sentAt,
+    people: JSON.stringify(correspondents),
+    keywords: JSON.stringify(keywords),
+    subject: mail.subject,
+    preview: mail.preview,
+    from_email: from[0]?.email ?? '',
+    from_name: from[0]?.name ?? '',
+    addresses: JSON.stringify({ sender, from, to, cc, bcc, replyTo }),
+    blob: message.blob,
+    internet_message_id: mail.messageId,
+    in_reply_to: JSON.stringify(mail.inReplyTo),
+    refs: JSON.stringify(mail.references),
+    parsed: mail.parsed,
+    envelope: JSON.stringify(message.envelope),
+    authentication: JSON.stringify(message.authentication),
+    spam: JSON.stringify(message.spam),
+    structure: JSON.stringify({ root: mail.structure, textPart: mail.textPart, htmlPart: mail.htmlPart }),
+    created_at: message.createdAt,
+  }
+}
+
+/** Everything but the keywords that are flags, each once, sorted. */
+function labelsOf(keywords: string[]): string[] {
+  const flags = new Set<string>(Object.values(FLAG_KEYWORDS))
+  return [...new Set(keywords)].filter((keyword) => !flags.has(keyword)).sort()
+}
+
+function attachmentRow(account: number, message: number, part: AttachmentPart): Row {
+  return {
+    id: newId('attachment'),
+    account,
+    message,
+    part_id: part.partId,
+    filename: part.filename,
+    content_type: part.contentType,
+    size_bytes: part.sizeBytes,
+    sha256: part.sha256,
+    disposition: part.disposition,
+    content_id: part.contentId,
+    inline: part.inline,
+  }
+}

@@ -1,0 +1,89 @@
+// The search text of messages: what the full-text index `message_text` holds, and the keys only we write into it.
+
+import { hash } from 'node:crypto'
+import { domainToASCII } from 'node:url'
+import type { Tx } from '../../db/db.ts'
+import type { Address, ParsedMail } from '../../mail/mail.ts'
+
+/** Parts of a message whose addresses can be asked for exactly, with the letter that starts their keys. */
+export const ADDRESS_PARTS = { from: 'f', to: 't', cc: 'c', bcc: 'b' } as const
+export type AddressPart = keyof typeof ADDRESS_PARTS
+
+const KEY_DIGITS = 20
+
+/** The key every message of an account carries: it keeps a search inside its account. */
+export function accountKey(account: number): string {
+  return `a${account}`
+}
+
+/** The key of somebody seen in From, To or Cc (a row of `correspondents`). */
+export function correspondentKey(correspondent: number): string {
+  return `p${correspondent}`
+}
+
+/** The key of a whole address in one part of a message. Keys are hashed: a token of the index holds letters and digits only. */
+export function addressKey(part: AddressPart, email: string): string {
+  return `${ADDRESS_PARTS[part]}a${digits(foldAddress(email))}`
+}
+
+/** The key of everybody at a domain (not below it) in one part of a message. */
+export function domainKey(part: AddressPart, domain: string): string {
+  return `${ADDRESS_PARTS[part]}d${digits(foldDomain(domain))}`
+}
+
+/** Adds the search text of a message. Its rowid is the message's own number. */
+export async function indexMessage(
+  tx: Tx,
+  message: { n: number; account: number; mail: ParsedMail; correspondents: number[] },
+): Promise<void> {
+  const { mail } = message
+  await tx.insert('message_text', {
+    rowid: message.n,
+    keys: keysOf(message.account, mail, message.correspondents),
+    subject: mail.subject,
+    from_text: addressText(mail.from),
+    to_text: addressText(mail.to),
+    cc_text: addressText(mail.cc),
+    bcc_text: addressText(mail.bcc),
+    body: mail.searchText,
+    filenames: mail.attachments.map((attachment) => attachment.filename).join('\n'),
+  })
+}
+
+function keysOf(account: number, mail: ParsedMail, correspondents: number[]): string {
+  const keys = new Set([accountKey(account)])
+  for (const correspondent of correspondents) keys.add(correspondentKey(correspondent))
+  for (const part of Object.keys(ADDRESS_PARTS) as AddressPart[]) {
+    for (const { email } of mail[part]) {
+      keys.add(addressKey(part, email))
+      keys.add(domainKey(part, domainOf(email)))
+    }
+  }
+  return [...keys].join(' ')
+}
+
+function addressText(addresses: Address[]): string {
+  return addresses.map(({ name, email }) => `${name} ${email}`).join('\n')
+}
+
+function domainOf(email: string): string {
+  return email.slice(email.lastIndexOf('@') + 1)
+}
+
+function foldAddress(email: string): string {
+  const at = email.lastIndexOf('@')
+  return `${email
+    .slice(0, at + 1)
+    .normalize('NFC')
+    .toLowerCase()}${foldDomain(email.slice(at + 1))}`
+}
+
+// The same domain may be written with U-labels or A-labels (RFC 5890 2.3.2.1).
+function foldDomain(domain: string): string {
+  const lower = domain.toLowerCase()
+  return domainToASCII(lower) || lower
+}
+
+function digits(text: string): string {
+  return hash('sha256', text, 'hex').slice(0, KEY_DIGITS)
+}
