@@ -69,23 +69,32 @@ export class ChangeLedger {
     if (from === null || from > newest) {
       throw new ProductError('conflict', 'State is too old; fetch the list again', { param: 'since_state' })
     }
-    const points = await this.#points(account.n, type, from, max + 1)
-    // One unit of work stays together: a state in the middle of it could not be spelled.
-    const cut = cutAtSeq(points, max)
-    const last = cut.length < points.length ? cut.at(-1)!.seq : newest
-    return { oldState: since, newState: writeState(type, last), hasMoreChanges: last < newest, ...fold(cut) }
+    const { points, complete } = await this.#page(account.n, type, from, max)
+    const last = complete ? newest : points.at(-1)!.seq
+    return { oldState: since, newState: writeState(type, last), hasMoreChanges: last < newest, ...fold(points) }
   }
 
-  async #points(account: number, type: ChangeType, from: number, max: number): Promise<Point[]> {
+  // One unit of work stays together: a state in the middle of it could not be spelled.
+  async #page(account: number, type: ChangeType, from: number, max: number) {
+    const points = await this.#points(account, type, from, Number.MAX_SAFE_INTEGER, max + 1)
+    if (points.length <= max) return { points, complete: true }
+    const split = points[max]!.seq
+    const whole = points.filter((point) => point.seq < split)
+    if (whole.length > 0) return { points: whole, complete: false }
+    // A single unit of work larger than the page is told whole: a page without progress would never end.
+    return { points: await this.#points(account, type, from, split, Number.MAX_SAFE_INTEGER), complete: false }
+  }
+
+  async #points(account: number, type: ChangeType, from: number, to: number, max: number): Promise<Point[]> {
     const created = await this.#db.read.all<{ object: string; seq: number }>(
-      `SELECT object, created_seq AS seq FROM changes WHERE account = ? AND type = ? AND created_seq > ?
+      `SELECT object, created_seq AS seq FROM changes WHERE account = ? AND type = ? AND created_seq > ? AND created_seq <= ?
        ORDER BY created_seq LIMIT ?`,
-      [account, type, from, max],
+      [account, type, from, to, max],
     )
     const changed = await this.#db.read.all<{ object: string; seq: number; gone: number }>(
-      `SELECT object, changed_seq AS seq, gone FROM changes WHERE account = ? AND type = ? AND changed_seq > ?
+      `SELECT object, changed_seq AS seq, gone FROM changes WHERE account = ? AND type = ? AND changed_seq > ? AND changed_seq <= ?
        AND (gone = 1 OR changed_seq > created_seq) ORDER BY changed_seq LIMIT ?`,
-      [account, type, from, max],
+      [account, type, from, to, max],
     )
     const points: Point[] = [
       ...created.map((row): Point => ({ object: row.object, seq: row.seq, kind: 'created' })),
@@ -95,14 +104,6 @@ export class ChangeLedger {
     const order = { created: 0, updated: 1, destroyed: 2 }
     return points.sort((a, b) => a.seq - b.seq || order[a.kind] - order[b.kind])
   }
-}
-
-function cutAtSeq(points: Point[], max: number): Point[] {
-  if (points.length <= max) return points
-  const split = points[max]!.seq
-  const whole = points.slice(0, max).filter((point) => point.seq < split)
-  // A single unit of work larger than the page is told whole: a page without progress would never end.
-  return whole.length > 0 ? whole : points.filter((point) => point.seq === points[0]!.seq)
 }
 
 /** created + updated = created; created + destroyed = nothing. */

@@ -1,0 +1,175 @@
+// The ledger of changes against a client that follows it page by page and must end with the same picture.
+
+import assert from 'node:assert/strict'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, describe, it } from 'node:test'
+import { systemClock } from '../../../src/base/clock.ts'
+import { Db } from '../../../src/db/db.ts'
+import { migrate } from '../../../src/db/migrate.ts'
+import { mailMigrations } from '../../../src/db/migrations/migrations.ts'
+import { Accounts, readState, writeState } from '../../../src/store/accounts.ts'
+import { type Change, ChangeLedger } from '../../../src/store/changes.ts'
+import type { Account } from '../../../src/store/records.ts'
+
+let folder: string
+let db: Db
+let accounts: Accounts
+let ledger: ChangeLedger
+let counter = 0
+
+before(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'mailstead-changes-'))
+  db = new Db({ file: join(folder, 'mail.db'), scanThreads: 0 })
+  await migrate(db, mailMigrations)
+  accounts = new Accounts(db, systemClock)
+  ledger = new ChangeLedger(db, accounts)
+})
+after(async () => {
+  await db.close()
+  await rm(folder, { recursive: true })
+})
+
+async function newAccount(): Promise<Account> {
+  const mailboxId = `mbx_${++counter}`
+  await db.write((tx) => accounts.open(tx, mailboxId))
+  return (await accounts.byMailbox(mailboxId))!
+}
+
+async function record(account: Account, changes: Change[]): Promise<void> {
+  await db.write(async (tx) => {
+    const types = [...new Set(changes.map((change) => change.type))]
+    const seq = await accounts.advance(tx, account.n, types, { bytes: 0, messages: 0 })
+    await ledger.record(tx, account.n, seq, changes, seq)
+  })
+}
+
+const change = (object: string, kind: Change['kind']): Change => ({ type: 'messages', object, kind })
+
+/** A small generator of repeatable random numbers (mulberry32). */
+function random(seed: number): () => number {
+  return () => {
+    seed = (seed + 0x6d2b79f5) | 0
+    let t = Math.imul(seed ^ (seed >>> 15), 1 | seed)
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t
+    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32
+  }
+}
+
+describe('states', () => {
+  it('are spelled with the letter of their type and read back', () => {
+    assert.equal(writeState('messages', 50_000), 'm12kw')
+    assert.equal(readState('messages', 'm12kw'), 50_000)
+    for (const wrong of ['t12kw', 'm', 'mZZ', 'm01', 'm-1', '', 'm99999999999999'])
+      assert.equal(readState('messages', wrong), null, wrong)
+  })
+})
+
+describe('since', () => {
+  it('tells created, updated and destroyed, folded inside the page', async () => {
+    const account = await newAccount()
+    await record(account, [change('a', 'created'), change('b', 'created')])
+    const state = (await accounts.states(account)).messages
+    await record(account, [change('a', 'updated'), change('c', 'created')])
+    await record(account, [change('b', 'destroyed'), change('d', 'created')])
+    await record(account, [change('c', 'updated'), change('d', 'destroyed')])
+    const changes = await ledger.since(account, 'messages', state, 100)
+    assert.deepEqual(
+      { created: changes.created, updated: changes.updated, destroyed: changes.destroyed },
+      { created: ['c'], updated: ['a'], destroyed: ['b'] },
+    )
+    assert.equal(changes.hasMoreChanges, false)
+    assert.equal(changes.newState, (await accounts.states(account)).messages)
+  })
+
+  it('never tells "updated" of an object the client has not heard of', async () => {
+    const account = await newAccount()
+    const state = (await accounts.states(account)).messages
+    for (const name of ['a', 'b', 'c']) await record(account, [change(name, 'created')])
+    await record(account, [change('a', 'updated')])
+    const first = await ledger.since(account, 'messages', state, 2)
+    assert.deepEqual([first.created, first.updated, first.hasMoreChanges], [['a', 'b'], [], true])
+    const second = await ledger.since(account, 'messages', first.newState, 2)
+    assert.deepEqual([second.created, second.updated, second.hasMoreChanges], [['c'], ['a'], false])
+  })
+
+  it('keeps one unit of work together even when it is larger than the page', async () => {
+    const account = await newAccount()
+    const state = (await accounts.states(account)).messages
+    await record(
+      account,
+      ['a', 'b', 'c', 'd'].map((name) => change(name, 'created')),
+    )
+    await record(account, [change('e', 'created')])
+    const first = await ledger.since(account, 'messages', state, 2)
+    assert.deepEqual([first.created, first.hasMoreChanges], [['a', 'b', 'c', 'd'], true])
+    const second = await ledger.since(account, 'messages', first.newState, 2)
+    assert.deepEqual([second.created, second.hasMoreChanges], [['e'], false])
+  })
+
+  it('refuses states that are no states, of other types, and of the future', async () => {
+    const account = await newAccount()
+    await record(account, [change('a', 'created')])
+    for (const state of ['m2', 't0', 'x', '', 'mzzzz', "m0' OR 1"]) {
+      await assert.rejects(
+        ledger.since(account, 'messages', state, 10),
+        { code: 'conflict', param: 'since_state' },
+        state,
+      )
+    }
+  })
+
+  it('leads every client to the true picture, whatever the pages', async () => {
+    for (const seed of [1, 2, 3, 4, 5]) await follow(random(seed))
+  })
+})
+
+async function follow(next: () => number): Promise<void> {
+  const account = await newAccount()
+  const truth = new Map<string, number>()
+  const client = new Map<string, number>()
+  let state = (await accounts.states(account)).messages
+  let version = 0
+  for (let round = 0; round < 60; round++) {
+    const changes: Change[] = []
+    for (let i = 0; i < 1 + next() * 4; i++) {
+      const living = [...truth.keys()].filter((name) => !changes.some((done) => done.object === name))
+      const name = living[Math.floor(next() * living.length)]
+      version++
+      if (name === undefined || next() < 0.5) {
+        truth.set(`o${version}`, version)
+        changes.push(change(`o${version}`, 'created'))
+      } else if (next() < 0.6) {
+        truth.set(name, version)
+        changes.push(change(name, 'updated'))
+      } else {
+        truth.delete(name)
+        changes.push(change(name, 'destroyed'))
+      }
+    }
+    await record(account, changes)
+    if (next() < 0.3) state = await catchUp(account, state, client, truth, 1 + Math.floor(next() * 7))
+  }
+  await catchUp(account, state, client, truth, 3)
+  assert.deepEqual([...client].sort(), [...truth].sort())
+}
+
+async function catchUp(
+  account: Account,
+  from: string,
+  client: Map<string, number>,
+  truth: Map<string, number>,
+  max: number,
+) {
+  let state = from
+  for (;;) {
+    const page = await ledger.since(account, 'messages', state, max)
+    for (const name of page.updated) assert.ok(client.has(name), `updated ${name} was never created`)
+    for (const name of page.destroyed) client.delete(name)
+    // A real client would fetch the object now; one that is gone by then answers not found and is destroyed later on.
+    for (const name of [...page.created, ...page.updated]) client.set(name, truth.get(name) ?? -1)
+    state = page.newState
+    if (!page.hasMoreChanges) return state
+  }
+}
