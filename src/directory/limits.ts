@@ -1,0 +1,46 @@
+// The counts of requests per minute that survive a restart.
+
+import type { Db } from '../db/db.ts'
+
+/** How often somebody asked within one window. */
+export interface RateCount {
+  /** A key's id, or the address of one without a key. */
+  subject: string
+  /** Start of the window, ms. */
+  windowStart: number
+  count: number
+}
+
+// SQLite takes 32,766 values in a statement; a hundred rows keep the text of the statement short.
+const ROWS_PER_STATEMENT = 100
+
+export class Limits {
+  readonly #db: Db
+
+  constructor(db: Db) {
+    this.#db = db
+  }
+
+  /** The counts of one window. */
+  async load(windowStart: number): Promise<RateCount[]> {
+    return this.#db.read.all<RateCount>(
+      'SELECT subject, window_start AS windowStart, count FROM rate_counts WHERE window_start = ?',
+      [windowStart],
+    )
+  }
+
+  /** Writes counts over the older ones of their subjects, and forgets the windows before `windowStart`. */
+  async save(counts: readonly RateCount[], windowStart: number): Promise<void> {
+    await this.#db.write(async (tx) => {
+      await tx.run('DELETE FROM rate_counts WHERE window_start < ?', [windowStart])
+      for (let from = 0; from < counts.length; from += ROWS_PER_STATEMENT) {
+        const rows = counts.slice(from, from + ROWS_PER_STATEMENT)
+        await tx.run(
+          `INSERT INTO rate_counts (subject, window_start, count) VALUES ${rows.map(() => '(?, ?, ?)').join(', ')}
+           ON CONFLICT (subject) DO UPDATE SET window_start = excluded.window_start, count = excluded.count`,
+          rows.flatMap((row) => [row.subject, row.windowStart, row.count]),
+        )
+      }
+    })
+  }
+}
