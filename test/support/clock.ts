@@ -1,0 +1,55 @@
+// A clock that stands still until a test moves it.
+
+import type { Clock, Timer } from '../../src/base/clock.ts'
+
+interface Alarm {
+  at: number
+  /** 0 for an alarm that rings once. */
+  every: number
+  run: () => void
+}
+
+export class ManualClock implements Clock {
+  #now: number
+  readonly #alarms = new Set<Alarm>()
+
+  /** @param start ms; 2026-01-01T00:00:00Z unless given */
+  constructor(start: number = Date.UTC(2026, 0, 1)) {
+    this.#now = start
+  }
+
+  now(): number {
+    return this.#now
+  }
+
+  after(ms: number, run: () => void): Timer {
+    return this.#set({ at: this.#now + ms, every: 0, run })
+  }
+
+  every(ms: number, run: () => void): Timer {
+    return this.#set({ at: this.#now + ms, every: ms, run })
+  }
+
+  /** Moves time on, ringing every alarm on the way at its own time. */
+  advance(ms: number): void {
+    const end = this.#now + ms
+    for (let next = this.#next(end); next !== undefined; next = this.#next(end)) {
+      this.#now = Math.max(this.#now, next.at)
+      if (next.every > 0) next.at += next.every
+      else this.#alarms.delete(next)
+      next.run()
+    }
+    this.#now = end
+  }
+
+  #set(alarm: Alarm): Timer {
+    this.#alarms.add(alarm)
+    return { cancel: () => this.#alarms.delete(alarm) }
+  }
+
+  #next(end: number): Alarm | undefined {
+    let first: Alarm | undefined
+    for (const alarm of this.#alarms) if (alarm.at <= end && (first === undefined || alarm.at < first.at)) first = alarm
+    return first
+  }
+}
