@@ -19,7 +19,7 @@ export interface MailboxPrincipal {
 
 export type Principal = TeamPrincipal | MailboxPrincipal
 
-/** What looking a secret up says: who it stands for, and whether that one is suspended (recognised, but refused everything). */
+/** What looking a secret up says: who it stands for, and whether its team is suspended (recognised, but refused everything). */
 export interface Recognised {
   principal: Principal
   suspended: boolean

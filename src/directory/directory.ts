@@ -1,0 +1,44 @@
+// The directory: who owns what, and who may do what.
+
+import type { Clock } from '../base/clock.ts'
+import type { Resolver } from '../base/resolver.ts'
+import type { Vault } from '../base/secrets.ts'
+import type { Config } from '../config/config.ts'
+import type { Db, Tx } from '../db/db.ts'
+import { Domains } from './domains.ts'
+import { Filters } from './filters.ts'
+import { Keys } from './keys.ts'
+import { Limits } from './limits.ts'
+import { Mailboxes } from './mailboxes.ts'
+import { Replays } from './replays.ts'
+import { Teams } from './teams.ts'
+
+export interface Directory {
+  teams: Teams
+  keys: Keys
+  domains: Domains
+  mailboxes: Mailboxes
+  filters: Filters
+  replays: Replays
+  limits: Limits
+}
+
+export interface DirectoryParts {
+  db: Db
+  clock: Clock
+  vault: Vault
+  resolver: Resolver
+  config: Config
+  /** Makes the mail side of a new mailbox inside the unit of work that makes the mailbox. */
+  openAccount(tx: Tx, mailboxId: string): Promise<void>
+}
+
+export function openDirectory(parts: DirectoryParts): Directory {
+  const teams = new Teams(parts)
+  const keys = new Keys(parts)
+  const filters = new Filters(parts)
+  const domains = new Domains({ ...parts, filters, inUse: (tx, domainId) => mailboxes.anyAt(tx, domainId) })
+  const mailboxes: Mailboxes = new Mailboxes({ ...parts, domains, keys })
+  const replays = new Replays(parts.db, parts.clock)
+  return { teams, keys, domains, mailboxes, filters, replays, limits: new Limits(parts.db) }
+}

@@ -1,0 +1,52 @@
+// Names of domains: their one stored form, and which of them nobody may claim or anybody may.
+
+import { isIP } from 'node:net'
+import { domainToASCII } from 'node:url'
+import { parse } from 'tldts'
+import type { Config } from '../config/config.ts'
+
+const NAME_MAX = 253
+const LABEL = /^[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?$/
+// RFC 2606 §2, RFC 6761 §6: nobody can own a name under these.
+const RESERVED = new Set(['test', 'example', 'invalid', 'localhost'])
+
+/**
+ * The stored form of a domain: lower-case A-labels, no final dot. Null for what is no domain name or is an IP address.
+ * Underscores are let through, since domains of senders bear them; `isHostName` is stricter.
+ */
+export function domainName(text: string): string | null {
+  // The URL host parser behind domainToASCII also decodes %41 and reads 0x7f.1 as an address; neither is a domain name.
+  if (text.length > NAME_MAX || !/^[A-Za-z0-9._\u0080-\u{10ffff}-]+$/u.test(text)) return null
+  const name = isAscii(text) ? text.toLowerCase() : domainToASCII(text)
+  if (name.length > NAME_MAX || isIP(name) !== 0) return null
+  const labels = name.split('.')
+  if (!labels.every((label) => LABEL.test(label)) || /^[0-9]+$/.test(labels.at(-1)!)) return null
+  // An A-label that decodes to nothing sensible is refused like a wrong U-label.
+  return labels.some((label) => label.startsWith('xn--')) && domainToASCII(name) !== name ? null : name
+}
+
+/** True for a stored form that can be the name of a host (RFC 1123 §2.1) with at least two labels. */
+export function isHostName(name: string): boolean {
+  return name.includes('.') && !name.includes('_')
+}
+
+/** True for names that stand for a registry, such as `co.uk`, below which others register. */
+export function isPublicSuffix(name: string): boolean {
+  // The list's private part (github.io and the like) belongs to somebody who can prove it by DNS.
+  return parse(name, { allowPrivateDomains: false }).publicSuffix === name
+}
+
+/** True for names under the reserved top-level domains: they are verified without DNS (decisions §5.2). */
+export function isReserved(name: string): boolean {
+  return RESERVED.has(name.slice(name.lastIndexOf('.') + 1))
+}
+
+/** True for names of the appliance itself, which no team may claim (decisions §4.1). */
+export function isOwnName(name: string, config: Config): boolean {
+  const origins = [config.APP_ORIGIN, config.SEND_ORIGIN].map((origin) => new URL(origin).hostname)
+  return [...config.MAIL_HOSTS, ...origins, config.AGENT_MAILBOX_DOMAIN].includes(name)
+}
+
+function isAscii(text: string): boolean {
+  return /^[\u0000-\u007f]*$/.test(text)
+}

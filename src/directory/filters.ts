@@ -1,0 +1,160 @@
+// Sender filters of a domain or a mailbox: kept as one value, and judged without storing anything.
+
+import type { Clock } from '../base/clock.ts'
+import { type Issue, ProductError } from '../base/errors.ts'
+import type { Db, Reader, Row, Tx } from '../db/db.ts'
+import { matchSender, normalPattern, PATTERN_MAX, readSender, type Sender } from './filter-pattern.ts'
+
+export type FilterMode = 'off' | 'allowlist' | 'denylist'
+
+export interface FilterRule {
+  type: 'allow' | 'deny'
+  pattern: string
+}
+
+/** The whole filter of one domain or mailbox. With mode `off` the rules are kept but not used. */
+export interface FilterState {
+  mode: FilterMode
+  rules: FilterRule[]
+}
+
+/** Most rules of one filter (specification §2.6). */
+export const RULES_MAX = 1000
+const ISSUES_MAX = 50
+/** From addresses of one mail that are looked at. */
+export const SENDERS_MAX = 100
+
+export class Filters {
+  readonly #db: Db
+  readonly #clock: Clock
+
+  constructor(parts: { db: Db; clock: Clock }) {
+    this.#db = parts.db
+    this.#clock = parts.clock
+  }
+
+  /** @param ownerId a domain or a mailbox; one without a filter has mode `off` and no rules */
+  get(ownerId: string): Promise<FilterState> {
+    return readFilter(this.#db.read, ownerId)
+  }
+
+  /**
+   * Replaces a filter as a whole.
+   * @param check sees the current state inside the same unit of work and throws to refuse, so that of many writers who
+   * have read the same state one wins
+   * @returns the state as stored: lower-case patterns, exact duplicates taken out, order kept
+   * @throws ProductError validation_error, and whatever `check` throws
+   */
+  async put(ownerId: string, state: FilterState, check?: (current: FilterState) => void): Promise<FilterState> {
+    const next = { mode: state.mode, rules: normalRules(state.rules) }
+    return this.#db.write(async (tx) => {
+      check?.(await readFilter(tx, ownerId))
+      await tx.run(
+        `INSERT INTO filters (owner_id, mode, rules, updated_at) VALUES (?, ?, ?, ?)
+         ON CONFLICT (owner_id) DO UPDATE SET mode = excluded.mode, rules = excluded.rules, updated_at = excluded.updated_at`,
+        [ownerId, next.mode, JSON.stringify(next.rules), this.#clock.now()],
+      )
+      return next
+    })
+  }
+
+  /** Forgets a filter, as part of deleting its owner. */
+  async drop(tx: Tx, ownerId: string): Promise<void> {
+    await tx.run('DELETE FROM filters WHERE owner_id = ?', [ownerId])
+  }
+}
+
+async function readFilter(reader: Reader, ownerId: string): Promise<FilterState> {
+  const row = await reader.get<Row>('SELECT mode, rules FROM filters WHERE owner_id = ?', [ownerId])
+  if (row === undefined) return { mode: 'off', rules: [] }
+  return { mode: row.mode as FilterMode, rules: JSON.parse(row.rules as string) as FilterRule[] }
+}
+
+function normalRules(rules: readonly FilterRule[]): FilterRule[] {
+  const issues: Issue[] = []
+  if (rules.length > RULES_MAX) {
+    issues.push({ field: 'rules', code: 'too_big', message: `A filter has at most ${RULES_MAX} rules.` })
+  }
+  const kept = new Map<string, FilterRule>()
+  for (const [index, { type, pattern }] of rules.slice(0, RULES_MAX).entries()) {
+    const normal = normalPattern(pattern)
+    if (normal !== null) kept.set(`${type} ${normal}`, { type, pattern: normal })
+    else if (issues.length < ISSUES_MAX) issues.push(patternIssue(`rules.${index}.pattern`, pattern))
+  }
+  if (issues.length > 0) throw new ProductError('validation_error', issues[0]!.message, { issues })
+  return [...kept.values()]
+}
+
+function patternIssue(field: string, pattern: string): Issue {
+  if (pattern.length === 0) return { field, code: 'too_small', message: 'A pattern must not be empty.' }
+  if (pattern.length > PATTERN_MAX) {
+    return { field, code: 'too_big', message: `A pattern has at most ${PATTERN_MAX} characters.` }
+  }
+  const message = 'A pattern must be an address, @domain, domain or *.domain, with at most one * in the local part.'
+  return { field, code: 'invalid_format', message }
+}
+
+/** Who a mail says it is from, and the filters of where it goes. */
+export interface FilterCase {
+  domainFilter: FilterState
+  mailboxFilter: FilterState
+  /** Every address of the From field; more or less than one never passes as allowed. */
+  headerFrom: readonly string[]
+  /** Null or empty for bounces (`<>`). */
+  envelopeFrom: string | null
+  /** Anything but "DMARC did not fail": a fail, or a From that could not be judged. */
+  dmarcFailed: boolean
+}
+
+/** What the filters say, and why. */
+export interface FilterDecision {
+  accept: boolean
+  /** Whose filter decided; null when both are off. */
+  scope: 'mailbox' | 'domain' | null
+  mode: FilterMode
+  /** The rule that decided; null where the absence of a match did. */
+  rule: FilterRule | null
+}
+
+/** Decisions §4.4 and §4.5: the mailbox's filter first, the domain's where the mailbox's says nothing. */
+export function judgeFilters(facts: FilterCase): FilterDecision {
+  const { mailboxFilter, domainFilter } = facts
+  const identities = readIdentities(facts)
+  if (mailboxFilter.mode !== 'off') {
+    const { accept, rule } = judgeOne(mailboxFilter, identities)
+    if (rule !== null || mailboxFilter.mode === 'allowlist') {
+      return { accept, scope: 'mailbox', mode: mailboxFilter.mode, rule }
+    }
+  }
+  if (domainFilter.mode === 'off') {
+    const scope = mailboxFilter.mode === 'off' ? null : 'mailbox'
+    return { accept: true, scope, mode: mailboxFilter.mode, rule: null }
+  }
+  return { ...judgeOne(domainFilter, identities), scope: 'domain', mode: domainFilter.mode }
+}
+
+interface Identities {
+  blockable: Sender[]
+  allowable: Sender[]
+}
+
+// To be blocked, either identity is enough; to be allowed, it takes the one a person sees, and a DMARC that did not fail.
+function readIdentities({ headerFrom, envelopeFrom, dmarcFailed }: FilterCase): Identities {
+  const from = headerFrom.slice(0, SENDERS_MAX).map(readSender).filter(isSender)
+  const envelope = [readSender(envelopeFrom ?? '')].filter(isSender)
+  return { blockable: [...from, ...envelope], allowable: headerFrom.length === 1 && !dmarcFailed ? from : [] }
+}
+
+function isSender(sender: Sender | null): sender is Sender {
+  return sender !== null
+}
+
+function judgeOne(filter: FilterState, identities: Identities): { accept: boolean; rule: FilterRule | null } {
+  const first = (type: FilterRule['type'], senders: readonly Sender[]) =>
+    filter.rules.find((rule) => rule.type === type && senders.some((sender) => matchSender(rule.pattern, sender))) ??
+    null
+  const deny = first('deny', identities.blockable)
+  const allow = first('allow', identities.allowable)
+  if (filter.mode === 'allowlist') return { accept: allow !== null && deny === null, rule: deny ?? allow }
+  return { accept: deny === null || allow !== null, rule: allow ?? deny }
+}

@@ -1,0 +1,319 @@
+// API keys: issued once, kept as hashes, recognised in one read.
+
+import type { Clock } from '../base/clock.ts'
+import { conflict, invalid, notFound } from '../base/errors.ts'
+import { newId } from '../base/ids.ts'
+import { isSecret, newSecret, sha256 } from '../base/secrets.ts'
+import type { Db, Row, SqlValue, Tx } from '../db/db.ts'
+import { type Page, type PageKey, pageOf } from '../db/page.ts'
+import { isPermission, isRole, MAILBOX_SCOPES, ROLES } from './permissions.ts'
+import type { Recognised } from './principal.ts'
+import { checkName, teamSuspendedAt } from './teams.ts'
+
+export type KeyKind = 'root' | 'mailbox'
+export type KeyStatus = 'active' | 'expired' | 'revoked'
+
+/** What is shown of a key (decisions §2.2); the secret itself is shown once, by `issue` and `rotate`. */
+export interface ApiKey {
+  id: string
+  teamId: string
+  name: string
+  kind: KeyKind
+  role: string | null
+  permissions: readonly string[]
+  mailboxId: string | null
+  prefix: string
+  last4: string
+  status: KeyStatus
+  createdBy: string
+  createdAt: number
+  expiresAt: number | null
+  /** Start of the minute of the last use. */
+  lastUsedAt: number | null
+  revokedAt: number | null
+}
+
+export interface KeyInput {
+  teamId: string
+  kind: KeyKind
+  mailboxId?: string
+  name: string
+  role?: string
+  permissions?: readonly string[]
+  expiresAt?: number | null
+  createdBy: string
+}
+
+export interface IssuedKey {
+  record: ApiKey
+  secret: string
+}
+
+export interface KeyFilter {
+  mailboxId?: string
+  kind?: KeyKind
+  status?: KeyStatus
+  limit: number
+  after: PageKey | null
+}
+
+/** Active keys a mailbox may have (decisions §5.3). */
+export const MAILBOX_KEYS_MAX = 25
+/** Longest time an old secret works beside the new one (decisions §2.2). */
+export const GRACE_SECONDS_MAX = 86_400
+const NAME_MAX = 100
+const PERMISSIONS_MAX = 50
+const LIFETIME_MAX_MS = 5 * 366 * 86_400_000
+const MINUTE_MS = 60_000
+const ACTIVE = 'revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ?)'
+
+export class Keys {
+  readonly #db: Db
+  readonly #clock: Clock
+  /** Keys whose last use is being written. */
+  readonly #noting = new Set<string>()
+
+  constructor(parts: { db: Db; clock: Clock }) {
+    this.#db = parts.db
+    this.#clock = parts.clock
+  }
+
+  /** @throws ProductError validation_error, conflict (too many keys of a mailbox) */
+  issue(input: KeyInput): Promise<IssuedKey> {
+    return this.#db.write((tx) => this.issueIn(tx, input))
+  }
+
+  /** The same inside a unit of work of the caller. */
+  async issueIn(tx: Tx, input: KeyInput): Promise<IssuedKey> {
+    const now = this.#clock.now()
+    const permissions = checkPermissions(input)
+    checkExpiry(input.expiresAt, now)
+    if (input.mailboxId !== undefined) await this.#checkRoom(tx, input.mailboxId, now)
+    const secret = newSecret(input.kind === 'root' ? 'srk_' : 'smk_')
+    const id = newId('key')
+    await tx.insert('keys', {
+      id,
+      team_id: input.teamId,
+      mailbox_id: input.mailboxId,
+      kind: input.kind,
+      name: checkName(input.name, NAME_MAX),
+      role: input.role,
+      // The permissions of a role are those of the program that runs, not those of the day the key was made.
+      permissions: input.role === undefined ? JSON.stringify(permissions) : null,
+      ...secretColumns(secret),
+      created_by: input.createdBy,
+      created_at: now,
+      expires_at: input.expiresAt,
+    })
+    const row = await tx.get('SELECT * FROM keys WHERE id = ?', [id])
+    return { record: presentKey(row!, now), secret }
+  }
+
+  /** Who a secret stands for; undefined for one that is malformed, unknown, expired or revoked. */
+  async recognise(secret: string): Promise<Recognised | undefined> {
+    // A typing error, or a guess, costs no read (decisions §1.2).
+    if (!isSecret(secret)) return undefined
+    const hash = sha256(secret)
+    const row = await this.#db.read.get(
+      `SELECT keys.*, ${teamSuspendedAt('keys.team_id')} AS suspended_at FROM keys WHERE hash = ? OR previous_hash = ?`,
+      [hash, hash],
+    )
+    const now = this.#clock.now()
+    if (row === undefined || statusOf(row, now) !== 'active') return undefined
+    if (!hash.equals(row.hash as Uint8Array) && (row.previous_until as number) <= now) return undefined
+    this.#noteUse(row, now)
+    const { id: keyId, team_id: teamId } = row as { id: string; team_id: string }
+    const permissions = permissionsOf(row)
+    const suspended = row.suspended_at !== null
+    if (row.kind === 'root') return { principal: { kind: 'team', keyId, teamId, permissions }, suspended }
+    const mailboxId = row.mailbox_id as string
+    return { principal: { kind: 'mailbox', keyId, teamId, mailboxId, permissions }, suspended }
+  }
+
+  /** Newest first. */
+  async list(teamId: string, filter: KeyFilter): Promise<Page<ApiKey>> {
+    const now = this.#clock.now()
+    const where = ['team_id = ?']
+    const values: SqlValue[] = [teamId]
+    const add = (condition: string, ...given: SqlValue[]) => {
+      where.push(condition)
+      values.push(...given)
+    }
+    if (filter.mailboxId !== undefined) add('mailbox_id = ?', filter.mailboxId)
+    if (filter.kind !== undefined) add('kind = ?', filter.kind)
+    if (filter.status === 'active') add(ACTIVE, now)
+    if (filter.status === 'expired') add('revoked_at IS NULL AND expires_at <= ?', now)
+    if (filter.status === 'revoked') add('revoked_at IS NOT NULL')
+    if (filter.after !== null) add('(created_at, n) < (?, ?)', ...filter.after)
+    const rows = await this.#db.read.all(
+      `SELECT * FROM keys WHERE ${where.join(' AND ')} ORDER BY created_at DESC, n DESC LIMIT ?`,
+      [...values, filter.limit + 1],
+    )
+    return pageOf(
+      rows,
+      filter.limit,
+      (row) => [row.created_at as number, row.n as number],
+      (row) => presentKey(row, now),
+    )
+  }
+
+  async get(teamId: string, id: string): Promise<ApiKey | undefined> {
+    const row = await this.#db.read.get('SELECT * FROM keys WHERE id = ? AND team_id = ?', [id, teamId])
+    return row && presentKey(row, this.#clock.now())
+  }
+
+  /** How many active keys each of these mailboxes has; those without any are left out. */
+  async countByMailbox(mailboxIds: readonly string[]): Promise<Map<string, number>> {
+    const marks = mailboxIds.map(() => '?').join(', ')
+    const rows = await this.#db.read.all<{ mailbox_id: string; count: number }>(
+      `SELECT mailbox_id, count(*) AS count FROM keys WHERE mailbox_id IN (${marks}) AND ${ACTIVE} GROUP BY mailbox_id`,
+      [...mailboxIds, this.#clock.now()],
+    )
+    return new Map(rows.map((row) => [row.mailbox_id, row.count]))
+  }
+
+  /** Takes effect at once; doing it twice is no error. @throws ProductError not_found */
+  async revoke(teamId: string, id: string): Promise<void> {
+    const { changes } = await this.#db.write((tx) =>
+      tx.run('UPDATE keys SET revoked_at = coalesce(revoked_at, ?) WHERE id = ? AND team_id = ?', [
+        this.#clock.now(),
+        id,
+        teamId,
+      ]),
+    )
+    if (changes === 0) throw notFound('API key')
+  }
+
+  /** Revokes every key of a mailbox, as part of deleting it. */
+  async revokeOf(tx: Tx, mailboxId: string): Promise<void> {
+    await tx.run('UPDATE keys SET revoked_at = ? WHERE mailbox_id = ? AND revoked_at IS NULL', [
+      this.#clock.now(),
+      mailboxId,
+    ])
+  }
+
+  /**
+   * Gives a key a new secret; the old one works for `graceSeconds` more.
+   * @throws ProductError not_found, validation_error, conflict (the key is not active)
+   */
+  rotate(teamId: string, id: string, graceSeconds: number): Promise<IssuedKey> {
+    if (!Number.isInteger(graceSeconds) || graceSeconds < 0 || graceSeconds > GRACE_SECONDS_MAX) {
+      const rule = graceSeconds > GRACE_SECONDS_MAX ? 'too_big' : 'too_small'
+      throw invalid('grace_seconds', rule, `The grace time must be 0 to ${GRACE_SECONDS_MAX} whole seconds.`)
+    }
+    return this.#db.write(async (tx) => {
+      const now = this.#clock.now()
+      const row = await this.#activeRow(tx, teamId, id, now)
+      const secret = newSecret(row.kind === 'root' ? 'srk_' : 'smk_')
+      const columns = secretColumns(secret)
+      const kept = graceSeconds > 0 ? { hash: row.hash, until: now + graceSeconds * 1000 } : { hash: null, until: null }
+      await tx.run(
+        'UPDATE keys SET hash = ?, prefix = ?, last4 = ?, previous_hash = ?, previous_until = ? WHERE n = ?',
+        [columns.hash, columns.prefix, columns.last4, kept.hash, kept.until, row.n],
+      )
+      return { record: presentKey({ ...row, ...columns }, now), secret }
+    })
+  }
+
+  async #activeRow(tx: Tx, teamId: string, id: string, now: number): Promise<Row> {
+    const row = await tx.get('SELECT * FROM keys WHERE id = ? AND team_id = ?', [id, teamId])
+    if (row === undefined) throw notFound('API key')
+    if (statusOf(row, now) !== 'active') throw conflict('The API key is no longer active.')
+    return row
+  }
+
+  async #checkRoom(tx: Tx, mailboxId: string, now: number): Promise<void> {
+    const row = await tx.get<{ count: number }>(
+      `SELECT count(*) AS count FROM keys WHERE mailbox_id = ? AND ${ACTIVE}`,
+      [mailboxId, now],
+    )
+    if (row!.count >= MAILBOX_KEYS_MAX) {
+      throw conflict(`The mailbox already has ${MAILBOX_KEYS_MAX} active API keys.`)
+    }
+  }
+
+  // Nobody waits for this write, and a busy key costs one a minute.
+  #noteUse(row: Row, now: number): void {
+    const id = row.id as string
+    const minute = now - (now % MINUTE_MS)
+    if ((row.last_used_at as number | null) === minute || this.#noting.has(id)) return
+    this.#noting.add(id)
+    this.#db
+      .write((tx) => tx.run('UPDATE keys SET last_used_at = ? WHERE n = ?', [minute, row.n]))
+      // A note that could not be written is made by the next use; the use itself must not fail for it.
+      .catch(() => {})
+      .finally(() => this.#noting.delete(id))
+  }
+}
+
+function secretColumns(secret: string) {
+  return { hash: sha256(secret), prefix: secret.slice(0, 10), last4: secret.slice(-4) }
+}
+
+function statusOf(row: Row, now: number): KeyStatus {
+  if (row.revoked_at !== null) return 'revoked'
+  return row.expires_at !== null && (row.expires_at as number) <= now ? 'expired' : 'active'
+}
+
+function permissionsOf(row: Row): readonly string[] {
+  const role = row.role as string | null
+  if (role !== null) return isRole(role) ? ROLES[role] : []
+  return JSON.parse(row.permissions as string) as string[]
+}
+
+function presentKey(row: Row, now: number): ApiKey {
+  return {
+    id: row.id as string,
+    teamId: row.team_id as string,
+    name: row.name as string,
+    kind: row.kind as KeyKind,
+    role: row.role as string | null,
+    permissions: permissionsOf(row),
+    mailboxId: row.mailbox_id as string | null,
+    prefix: row.prefix as string,
+    last4: row.last4 as string,
+    status: statusOf(row, now),
+    createdBy: row.created_by as string,
+    createdAt: row.created_at as number,
+    expiresAt: row.expires_at as number | null,
+    lastUsedAt: row.last_used_at as number | null,
+    revokedAt: row.revoked_at as number | null,
+  }
+}
+
+function checkPermissions(input: KeyInput): readonly string[] {
+  const { kind, role, permissions } = input
+  if (kind === 'mailbox') return checkList(permissions ?? MAILBOX_SCOPES, isScope)
+  if ((role === undefined) === (permissions === undefined)) {
+    throw invalid('role', 'invalid_union', 'Exactly one of role and permissions must be given.')
+  }
+  if (permissions !== undefined) return checkList(permissions, isPermission)
+  if (!isRole(role!)) throw invalid('role', 'invalid_enum', `The role must be one of ${Object.keys(ROLES).join(', ')}.`)
+  return ROLES[role]
+}
+
+function isScope(name: string): boolean {
+  return (MAILBOX_SCOPES as readonly string[]).includes(name)
+}
+
+function checkList(permissions: readonly string[], known: (name: string) => boolean): readonly string[] {
+  if (permissions.length === 0) throw invalid('permissions', 'too_small', 'At least one permission must be given.')
+  if (permissions.length > PERMISSIONS_MAX) {
+    throw invalid('permissions', 'too_big', `At most ${PERMISSIONS_MAX} permissions can be given.`)
+  }
+  if (new Set(permissions).size !== permissions.length) {
+    throw invalid('permissions', 'duplicate', 'A permission must be named only once.')
+  }
+  const stranger = permissions.findIndex((name) => !known(name))
+  if (stranger >= 0)
+    throw invalid(`permissions.${stranger}`, 'invalid_enum', 'There is no such permission for this kind of key.')
+  return permissions
+}
+
+function checkExpiry(expiresAt: number | null | undefined, now: number): void {
+  if (expiresAt === null || expiresAt === undefined) return
+  if (expiresAt <= now) throw invalid('expires_at', 'too_small', 'The time of expiry must lie in the future.')
+  if (expiresAt > now + LIFETIME_MAX_MS) {
+    throw invalid('expires_at', 'too_big', 'The time of expiry must lie at most 5 years ahead.')
+  }
+}

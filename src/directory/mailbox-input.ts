@@ -1,0 +1,68 @@
+// What may be asked of a mailbox: its address, its quota, its name, through whom it may send (decisions §5.2).
+
+import { invalid } from '../base/errors.ts'
+import { domainName } from './domain-name.ts'
+
+/** Through which sending accounts a mailbox sends. */
+export type SendScope =
+  | { type: 'all' }
+  | { type: 'providers'; providerIds: readonly string[] }
+  | { type: 'group'; groupIds: readonly string[] }
+
+export const QUOTA_MIN_BYTES = 10_485_760
+export const QUOTA_MAX_BYTES = 1_099_511_627_776
+export const QUOTA_DEFAULT_BYTES = 5_368_709_120
+export const DISPLAY_NAME_MAX = 255
+export const REASON_MAX = 255
+// RFC 5321 §4.5.3.1: a path has at most 256 characters with its angle brackets.
+const EMAIL_MAX = 254
+const LOCAL_MAX = 64
+
+/** An address split and in stored form. */
+export interface MailboxAddress {
+  email: string
+  domain: string
+}
+
+/** @throws ProductError validation_error on `email` */
+export function checkAddress(text: string): MailboxAddress {
+  const cut = text.lastIndexOf('@')
+  const local = text.slice(0, Math.max(cut, 0)).toLowerCase()
+  const domain = domainName(text.slice(cut + 1))
+  if (cut < 1 || domain === null) throw invalid('email', 'invalid_format', 'The email must have the form name@domain.')
+  if (local.includes('+')) {
+    throw invalid('email', 'invalid_format', 'The name before the @ must not hold a +, which marks sub-addresses.')
+  }
+  if (!/^[a-z0-9_-]+(\.[a-z0-9_-]+)*$/.test(local)) {
+    throw invalid('email', 'invalid_format', 'The name before the @ must be made of a-z, 0-9, _, - and single dots.')
+  }
+  const email = `${local}@${domain}`
+  if (local.length > LOCAL_MAX || email.length > EMAIL_MAX) {
+    throw invalid(
+      'email',
+      'too_big',
+      `The email must have at most ${LOCAL_MAX} characters before the @, ${EMAIL_MAX} in all.`,
+    )
+  }
+  return { email, domain }
+}
+
+/** @throws ProductError validation_error on `quota_bytes` */
+export function checkQuota(bytes: number): number {
+  const range = `The quota must be ${QUOTA_MIN_BYTES} to ${QUOTA_MAX_BYTES} bytes.`
+  if (!Number.isInteger(bytes)) throw invalid('quota_bytes', 'invalid_type', range)
+  if (bytes < QUOTA_MIN_BYTES) throw invalid('quota_bytes', 'too_small', range)
+  if (bytes > QUOTA_MAX_BYTES) throw invalid('quota_bytes', 'too_big', range)
+  return bytes
+}
+
+/** @throws ProductError validation_error on `send_scope`: there are no sending accounts yet that could be named */
+export function checkSendScope(scope: SendScope): SendScope {
+  if (scope.type === 'providers') throw missing('provider_public_ids', 'provider')
+  if (scope.type === 'group') throw missing('group_public_ids', 'delivery group')
+  return scope
+}
+
+function missing(member: string, noun: string) {
+  return invalid(`send_scope.${member}.0`, 'not_found', `There is no such ${noun}.`)
+}

@@ -1,0 +1,83 @@
+// Teams: who owns domains, mailboxes and keys.
+
+import type { Clock } from '../base/clock.ts'
+import { invalid, notFound } from '../base/errors.ts'
+import { newId } from '../base/ids.ts'
+import type { Db, Row } from '../db/db.ts'
+
+export type TeamStatus = 'active' | 'suspended'
+
+export interface Team {
+  id: string
+  name: string
+  status: TeamStatus
+  createdAt: number
+}
+
+const NAME_MAX = 100
+
+/** SQL for the time a team was suspended, NULL while it is active; `column` names the column that holds the team's id. */
+export function teamSuspendedAt(column: string): string {
+  return `(SELECT suspended_at FROM teams WHERE teams.id = ${column})`
+}
+
+export class Teams {
+  readonly #db: Db
+  readonly #clock: Clock
+
+  constructor(parts: { db: Db; clock: Clock }) {
+    this.#db = parts.db
+    this.#clock = parts.clock
+  }
+
+  /** Two teams may bear the same name. @throws ProductError validation_error for a name outside 1-100 characters */
+  async create(input: { name: string }): Promise<Team> {
+    const name = checkName(input.name, NAME_MAX)
+    const id = newId('team')
+    const at = this.#clock.now()
+    await this.#db.write((tx) => tx.insert('teams', { id, name, created_at: at }))
+    return { id, name, status: 'active', createdAt: at }
+  }
+
+  async get(id: string): Promise<Team | undefined> {
+    const row = await this.#db.read.get('SELECT * FROM teams WHERE id = ?', [id])
+    return row && presentTeam(row)
+  }
+
+  /** Every team of the appliance, the oldest first. */
+  async list(): Promise<Team[]> {
+    return (await this.#db.read.all('SELECT * FROM teams ORDER BY created_at, id')).map(presentTeam)
+  }
+
+  /** Keys of a suspended team are refused and its mail is deferred (decisions §2.3). @throws ProductError not_found */
+  async setStatus(id: string, status: TeamStatus): Promise<void> {
+    const since = status === 'suspended' ? this.#clock.now() : null
+    const { changes } = await this.#db.write((tx) =>
+      // Suspending twice must not start the time after which mail is refused anew.
+      tx.run(
+        'UPDATE teams SET suspended_at = CASE WHEN ? IS NULL THEN NULL ELSE coalesce(suspended_at, ?) END WHERE id = ?',
+        [since, since, id],
+      ),
+    )
+    if (changes === 0) throw notFound('team')
+  }
+}
+
+function presentTeam(row: Row): Team {
+  return {
+    id: row.id as string,
+    name: row.name as string,
+    status: row.suspended_at === null ? 'active' : 'suspended',
+    createdAt: row.created_at as number,
+  }
+}
+
+/** A name a person gives to a thing: 1 to `max` characters on one line. @throws ProductError validation_error */
+export function checkName(name: string, max: number, field = 'name'): string {
+  if (name.length < 1) throw invalid(field, 'too_small', `The ${field} must not be empty.`)
+  if (name.length > max) throw invalid(field, 'too_big', `The ${field} must have at most ${max} characters.`)
+  if (/[\u0000-\u001f\u007f]/.test(name)) {
+    throw invalid(field, 'invalid_format', `The ${field} must not hold line breaks or other control characters.`)
+  }
+  return name
+}
