@@ -72,7 +72,7 @@ export class Outline {
     if (error.failureType === 'subtestsFailed' || data.todo !== undefined) return
     const file = this.#fileOf(data)
     console.log(`✖ ${this.#names.get(idOf(data, 'testId')) ?? data.name}\n    at ${file}:${data.line}:${data.column}`)
-    const told = error.cause instanceof Error ? inspect(error.cause) : error.message
+    const told = describe(error)
     const frames = /^\s+at .*node:internal/
     const lines = told.split('\n').filter((line) => !frames.test(line))
     console.log(lines.map((line) => `    ${line}`).join('\n'))
@@ -98,6 +98,12 @@ export class Outline {
   #fileOf(data: TestEvent['data']): string {
     return relative(this.#root, String(data.entryFile ?? data.file))
   }
+}
+
+/** The whole error; of a failed assertion its message and place, which hold all the rest. */
+function describe({ cause, message }: Failure): string {
+  if (!(cause instanceof Error)) return message
+  return 'code' in cause && cause.code === 'ERR_ASSERTION' ? (cause.stack ?? cause.message) : inspect(cause)
 }
 
 function idOf(data: TestEvent['data'], member: 'testId' | 'parentId'): string {

@@ -1,0 +1,74 @@
+// What is leaned on: few packages, each with its reason, nothing to compile, and a lock file that names no place.
+
+import assert from 'node:assert/strict'
+import { globSync, readFileSync } from 'node:fs'
+import { builtinModules } from 'node:module'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { ROOT, sources } from '../support/source.ts'
+
+const MOST_DEPENDENCIES = 20
+
+interface LockEntry {
+  resolved?: string
+  dev?: boolean
+  hasInstallScript?: boolean
+}
+
+const manifest = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
+  dependencies: Record<string, string>
+  devDependencies: Record<string, string>
+  allowScripts: Record<string, boolean>
+}
+const lock = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8')) as {
+  packages: Record<string, LockEntry>
+}
+const dependencies = Object.keys(manifest.dependencies)
+
+test('at most twenty runtime dependencies, each with a line that says why', () => {
+  const plan = readFileSync(join(ROOT, 'src/README.md'), 'utf8')
+  assert.ok(dependencies.length <= MOST_DEPENDENCIES, `${dependencies.length} of ${MOST_DEPENDENCIES}`)
+  const silent = dependencies.filter((name) => !plan.includes(`| \`${name}\` |`))
+  assert.deepEqual(silent, [], 'src/README.md gives no reason for these')
+})
+
+test('src imports runtime dependencies only, and every one of them is used', () => {
+  const used = new Map<string, string>()
+  for (const { path, imports } of sources()) {
+    for (const { specifier, file } of imports) {
+      if (file !== null || specifier.startsWith('node:') || specifier.startsWith('#')) continue
+      used.set(
+        specifier
+          .split('/')
+          .slice(0, specifier.startsWith('@') ? 2 : 1)
+          .join('/'),
+        path,
+      )
+    }
+  }
+  const wrong = [...used].filter(([name]) => !dependencies.includes(name) || builtinModules.includes(name))
+  assert.deepEqual(wrong, [], 'not a runtime dependency (or a module of Node without node:)')
+  assert.deepEqual(
+    dependencies.filter((name) => !used.has(name)),
+    [],
+    'used nowhere in src',
+  )
+})
+
+test('the lock file names versions and checksums, no addresses', () => {
+  const placed = Object.entries(lock.packages).filter(([, entry]) => entry.resolved !== undefined)
+  assert.deepEqual(
+    placed.map(([path]) => path),
+    [],
+  )
+})
+
+test('nothing runs or compiles at install but what brings Node itself', () => {
+  const scripted = Object.entries(lock.packages).filter(([, entry]) => entry.hasInstallScript)
+  assert.deepEqual(
+    scripted.map(([path]) => path),
+    ['node_modules/node'],
+  )
+  assert.deepEqual(manifest.allowScripts, { node: true })
+  assert.deepEqual(globSync('node_modules/**/binding.gyp', { cwd: ROOT }), [])
+})

@@ -1,0 +1,89 @@
+// How files of src are written: their opening sentence, their names, what they never do; and a report of sizes against the budgets.
+
+import assert from 'node:assert/strict'
+import { basename } from 'node:path'
+import { test } from 'node:test'
+import { type Source, sources } from '../support/source.ts'
+
+const FORBIDDEN_NAMES = /^(?:utils?|helpers?|common|managers?|handlers?|services?|misc|index)\.ts$/
+/** Time is asked of the clock, so that tests can move it. */
+const TIME_WORDS = new Set(['Date.now', 'performance.now', 'process.hrtime', 'process.hrtime.bigint'])
+const FILE_LINES = 300
+const MEDIAN_LINES = 100
+const FUNCTION_LINES = 60
+
+const all = sources()
+
+function list(find: (source: Source) => string[]): string[] {
+  return all.flatMap(find)
+}
+
+test('every file opens with a sentence that says what it is', () => {
+  const wrong = all.filter(({ text }) => !/^\/\/ [A-Z`'"][^\n]*(?:\n\/\/ [^\n]+)*[.!]\n\n/.test(text))
+  assert.deepEqual(
+    wrong.map(({ path }) => path),
+    [],
+  )
+})
+
+test('files are nouns in kebab-case and say more than "utils"', () => {
+  const wrong = all.filter(({ path }) => {
+    const name = basename(path)
+    return FORBIDDEN_NAMES.test(name) || !/^[a-z0-9]+(?:-[a-z0-9]+)*\.ts$/.test(name)
+  })
+  assert.deepEqual(
+    wrong.map(({ path }) => path),
+    [],
+  )
+})
+
+test('no any', () => {
+  assert.deepEqual(
+    list(({ path, anyTypes }) => anyTypes.map(({ line }) => `${path}:${line}`)),
+    [],
+  )
+})
+
+test('no default exports, but where a thread pool asks for one', () => {
+  const threads = /-thread\.ts$/
+  const wrong = list(({ path, defaultExports }) =>
+    threads.test(path) ? [] : defaultExports.map(({ line }) => `${path}:${line}`),
+  )
+  assert.deepEqual(wrong, [])
+})
+
+test('time is asked of the clock', () => {
+  const wrong = all
+    .filter(({ path }) => path !== 'src/base/clock.ts')
+    .flatMap(({ path, accesses }) =>
+      accesses.filter(({ name }) => TIME_WORDS.has(name)).map(({ line, name }) => `${path}:${line} ${name}`),
+    )
+  assert.deepEqual(wrong, [])
+})
+
+test('only the start reads the environment', () => {
+  const readers = ['src/config/load.ts', 'src/main.ts', 'src/cli/cli.ts']
+  const wrong = all
+    .filter(({ path }) => !readers.includes(path))
+    .flatMap(({ path, accesses }) =>
+      accesses.filter(({ name }) => /^process\.env\b/.test(name)).map(({ line }) => `${path}:${line}`),
+    )
+  assert.deepEqual(wrong, [])
+})
+
+test('budgets (a report, not a gate)', () => {
+  const lengths = all.map(({ lines }) => lines).sort((a, b) => a - b)
+  const median = lengths[Math.floor(lengths.length / 2)]!
+  const files = all.filter(({ lines }) => lines > FILE_LINES).map(({ path, lines }) => `  ${path}: ${lines} lines`)
+  const functions = list(({ path, functions: spans }) =>
+    spans
+      .filter(({ lines }) => lines > FUNCTION_LINES)
+      .map(({ name, line, lines }) => `  ${path}:${line} ${name}: ${lines} lines`),
+  )
+  console.log(`${all.length} files, median ${median} lines (budget ${MEDIAN_LINES})`)
+  console.log(`above ${FILE_LINES} lines: ${files.length}${files.map((row) => `\n${row}`).join('')}`)
+  console.log(
+    `functions above ${FUNCTION_LINES} lines: ${functions.length}${functions.map((row) => `\n${row}`).join('')}`,
+  )
+  assert.ok(lengths.length > 0)
+})

@@ -1,0 +1,107 @@
+// Who may speak to the database: knex only in db/, SQL only where mail and its owners live, and each table only by the file that owns it.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { blobMigrations, mailMigrations } from '../../src/db/migrations/migrations.ts'
+import { type Source, sources } from '../support/source.ts'
+
+/** Rooms that may hold SQL (architecture §3, rule 3). */
+const SQL_ROOMS = ['db', 'directory', 'events', 'store', 'outbound']
+
+/** Every table and the file or folder that alone names it; `db/migrate.ts` keeps the list of steps. */
+const OWNERS = new Map([
+  ['migrations', 'src/db/migrate.ts'],
+  ['teams', 'src/directory/teams.ts'],
+  ['keys', 'src/directory/keys.ts'],
+  ['domains', 'src/directory/domains.ts'],
+  ['mailboxes', 'src/directory/mailboxes.ts'],
+  ['filters', 'src/directory/filters.ts'],
+  ['replays', 'src/directory/replays.ts'],
+  ['rate_counts', 'src/directory/limits.ts'],
+  ['accounts', 'src/store/accounts.ts'],
+  ['changes', 'src/store/changes.ts'],
+  ['folders', 'src/store/folders.ts'],
+  ['message_folders', 'src/store/folders.ts'],
+  ['thread_folders', 'src/store/folders.ts'],
+  ['threads', 'src/store/threads/'],
+  ['thread_refs', 'src/store/threads/'],
+  ['correspondents', 'src/store/threads/'],
+  ['messages', 'src/store/messages/'],
+  ['message_keywords', 'src/store/messages/'],
+  ['attachments', 'src/store/messages/'],
+  ['message_text', 'src/store/search/'],
+  ['recent_deliveries', 'src/store/deliver.ts'],
+  ['inbound_log', 'src/store/inbound-log.ts'],
+  ['blobs', 'src/store/blobs.ts'],
+  ['chunks', 'src/store/blobs.ts'],
+])
+
+const SQL =
+  /\b(?:SELECT\s[\s\S]*\sFROM\s|INSERT\s+(?:OR\s+\w+\s+)?INTO\s|UPDATE\s+\w+\s+SET\s|DELETE\s+FROM\s|CREATE\s+(?:TABLE|INDEX|UNIQUE|VIRTUAL)\b|PRAGMA\s|BEGIN\s+IMMEDIATE|SAVEPOINT\s)/
+const TABLE_PLACE = /\b(?:FROM|JOIN|INTO|UPDATE|TABLE(?: IF NOT EXISTS)?)\s+([a-z_]+)/g
+
+const all = sources()
+const isMigration = ({ path }: Source) => path.startsWith('src/db/migrations/')
+
+/** The tables the migrations make. */
+async function tables(): Promise<string[]> {
+  const made: string[] = []
+  const tx = { run: async (sql: string) => made.push(/CREATE (?:VIRTUAL )?TABLE (\w+)/.exec(sql)?.[1] ?? '') }
+  for (const step of [...mailMigrations, ...blobMigrations]) await step.up(tx as never)
+  return made.filter((name) => name !== '')
+}
+
+/** Tables one file names: in its SQL, and as the first argument of `insert`. */
+function tablesNamed(source: Source): { table: string; line: number }[] {
+  const inSql = source.literals.flatMap(({ line, text }) =>
+    [...text.matchAll(TABLE_PLACE)].map(([, table]) => ({ table: table!, line })),
+  )
+  const inserted = source.calls
+    .filter(({ callee }) => callee.endsWith('.insert'))
+    .map(({ argument, line }) => ({ table: argument, line }))
+  return [...inSql, ...inserted].filter(({ table }) => OWNERS.has(table))
+}
+
+test('knex is imported only in db/', () => {
+  const wrong = all.filter(
+    ({ path, imports }) => !path.startsWith('src/db/') && imports.some(({ specifier }) => /^knex\b/.test(specifier)),
+  )
+  assert.deepEqual(
+    wrong.map(({ path }) => path),
+    [],
+  )
+})
+
+test('one driver of SQLite, and it is opened only in db/', () => {
+  const wrong = all.flatMap(({ path, imports }) =>
+    imports
+      .filter(({ specifier }) => /^(?:node:sqlite|sqlite3|better-sqlite3)$/.test(specifier))
+      .filter(() => !path.startsWith('src/db/'))
+      .map(({ specifier }) => `${path} imports ${specifier}`),
+  )
+  assert.deepEqual(wrong, [])
+})
+
+test('SQL is written only where it may be', () => {
+  const outside = all.filter(({ path }) => !SQL_ROOMS.includes(path.split('/')[1]!))
+  const wrong = outside.flatMap(({ path, literals }) =>
+    literals.filter(({ text }) => SQL.test(text)).map(({ line, text }) => `${path}:${line} ${text.slice(0, 60)}`),
+  )
+  assert.deepEqual(wrong, [])
+})
+
+test('every table has an owner', async () => {
+  const known = [...OWNERS.keys()].filter((table) => table !== 'migrations').sort()
+  assert.deepEqual((await tables()).sort(), known)
+})
+
+test('a table is named only by its owner', () => {
+  const wrong = all
+    .filter((source) => !isMigration(source))
+    .flatMap((source) =>
+      tablesNamed(source)
+        .filter(({ table }) => !source.path.startsWith(OWNERS.get(table)!))
+        .map(({ table, line }) => `${source.path}:${line} names ${table}, which belongs to ${OWNERS.get(table)}`),
+    )
+  assert.deepEqual(wrong, [])
+})
