@@ -25,7 +25,7 @@ const OWNERS = new Map([
   ['thread_folders', 'src/store/folders.ts'],
   ['threads', 'src/store/threads/'],
   ['thread_refs', 'src/store/threads/'],
-  ['correspondents', 'src/store/threads/'],
+  ['correspondents', 'src/store/messages/'],
   ['messages', 'src/store/messages/'],
   ['message_keywords', 'src/store/messages/'],
   ['attachments', 'src/store/messages/'],
