@@ -1,4 +1,4 @@
-// Erases what has been kept long enough: rows of the inbound log, stored answers, and content nothing names.
+// Erases what has been kept long enough: rows of the inbound log, and content nothing names.
 
 import { job } from './job.ts'
 
@@ -10,13 +10,6 @@ export const inboundLogRetention = job({
   name: 'inbound-log-retention',
   every: HOUR_MS,
   run: ({ app }) => app.store.inboundLog.prune(app.clock.now() - app.config.LOG_RETENTION_DAYS * DAY_MS),
-})
-
-/** Decisions §1.8: an answer is replayed for 24 hours. */
-export const replayRetention = job({
-  name: 'replay-retention',
-  every: HOUR_MS,
-  run: ({ app }) => app.directory.replays.prune(app.clock.now()),
 })
 
 /** Content is written before the row that names it; what a crash left without a row goes here. */
