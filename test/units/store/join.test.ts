@@ -1,0 +1,187 @@
+// Which thread a message joins: by ids, by subject and people, or none; and what the thread then counts.
+
+import assert from 'node:assert/strict'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, describe, it } from 'node:test'
+import { Db } from '../../../src/db/db.ts'
+import { migrate } from '../../../src/db/migrate.ts'
+import { mailMigrations } from '../../../src/db/migrations/migrations.ts'
+import type { ParsedMail } from '../../../src/mail/mail.ts'
+import { type Joined, joinThread } from '../../../src/store/threads/join.ts'
+
+const DAY = 24 * 60 * 60 * 1000
+const OWN = 'me@here.test'
+let folder: string
+let db: Db
+let account = 0
+
+before(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'mailstead-join-'))
+  db = new Db({ file: join(folder, 'mail.db'), scanThreads: 0 })
+  await migrate(db, mailMigrations)
+})
+after(async () => {
+  await db.close()
+  await rm(folder, { recursive: true })
+})
+
+interface Given {
+  id?: string | null
+  subject?: string
+  inReplyTo?: string[]
+  references?: string[]
+  from?: string
+  at?: number
+  listed?: boolean
+  unread?: boolean
+  attachments?: boolean
+}
+
+async function newAccount(): Promise<(given: Given) => Promise<Joined>> {
+  const n = ++account
+  await db.write((tx) => tx.insert('accounts', { n, mailbox_id: `mbx_${n}`, created_at: 0 }))
+  let count = 0
+  return (given) => {
+    count++
+    const mail = {
+      subject: given.subject ?? 'Plan',
+      from: [{ email: given.from ?? 'ana@far.test', name: '' }],
+      to: [{ email: OWN, name: '' }],
+      cc: [],
+      messageId: given.id === undefined ? `m${n}.${count}@far.test` : given.id,
+      inReplyTo: given.inReplyTo ?? [],
+      references: given.references ?? [],
+      hasAttachments: given.attachments ?? false,
+    } as unknown as ParsedMail
+    const receivedAt = given.at ?? count * 1000
+    const { listed = true, unread = true } = given
+    return db.write((tx) => joinThread(tx, { account: n, mail, receivedAt, unread, listed, own: [OWN] }))
+  }
+}
+
+const thread = (n: number) =>
+  db.read.get<{
+    listed: number
+    message_count: number
+    unread_count: number
+    has_attachments: number
+    participants: string
+  }>('SELECT listed, message_count, unread_count, has_attachments, participants FROM threads WHERE n = ?', [n])
+
+describe('a message joins', () => {
+  it('the thread of what it answers', async () => {
+    const join = await newAccount()
+    const first = await join({ id: 'a@x' })
+    const answer = await join({ id: 'b@x', inReplyTo: ['a@x'], subject: 'Something else' })
+    assert.deepEqual([first.by, answer.by, answer.ref, answer.n], ['new', 'id', 'a@x', first.n])
+    const deep = await join({ id: 'c@x', references: ['unknown@x', 'b@x'], subject: 'Other' })
+    assert.equal(deep.n, first.n)
+  })
+
+  it('the thread its children opened, when it arrives after them', async () => {
+    const join = await newAccount()
+    const child = await join({ id: 'child@x', references: ['parent@x'] })
+    const sibling = await join({ id: 'sibling@x', inReplyTo: ['parent@x'], subject: 'Different' })
+    const parent = await join({ id: 'parent@x', subject: 'Third' })
+    assert.deepEqual([sibling.n, parent.n], [child.n, child.n])
+  })
+
+  it('the oldest of several threads that know its ids, and none of them merges', async () => {
+    const join = await newAccount()
+    const one = await join({ id: 'one@x', subject: 'One' })
+    const two = await join({ id: 'two@x', subject: 'Two' })
+    const both = await join({ id: 'both@x', references: ['two@x', 'one@x'], subject: 'Both' })
+    assert.equal(both.n, one.n)
+    const again = await join({ id: 'again@x', inReplyTo: ['two@x'], subject: 'Again' })
+    assert.equal(again.n, one.n, 'two@x is known to the oldest thread now')
+    assert.equal((await thread(two.n))?.message_count, 1)
+  })
+
+  it('the thread of its subject when it answers something and a person is shared', async () => {
+    const join = await newAccount()
+    const first = await join({ id: 'a@x', subject: 'Lunch on Friday' })
+    const answer = await join({ id: 'b@x', subject: 'Re: lunch on  friday' })
+    assert.deepEqual([answer.by, answer.n], ['subject', first.n])
+    const header = await join({ id: 'c@x', subject: 'Lunch on Friday', inReplyTo: ['lost@x'] })
+    assert.deepEqual([header.by, header.n], ['subject', first.n])
+  })
+
+  const alone: [string, Given][] = [
+    ['the same subject without any sign of an answer', { subject: 'Lunch' }],
+    ['a reply by somebody who took no part', { subject: 'Re: Lunch', from: 'stranger@else.test' }],
+    ['a reply to what is older than 30 days', { subject: 'Re: Lunch', at: 31 * DAY + 1000 }],
+    ['a reply to another subject', { subject: 'Re: Dinner' }],
+    ['a reply without a subject', { subject: 'Re:' }],
+    ['a mail without Message-ID and subject', { id: null, subject: '' }],
+  ]
+  for (const [name, given] of alone) {
+    it(`none: ${name}`, async () => {
+      const join = await newAccount()
+      const first = await join({ subject: 'Lunch' })
+      const other = await join(given)
+      assert.equal(other.by, 'new')
+      assert.notEqual(other.n, first.n)
+    })
+  }
+
+  it('never a thread of another account', async () => {
+    const [mine, theirs] = [await newAccount(), await newAccount()]
+    const stranger = await theirs({ id: 'secret@x', subject: 'Secret' })
+    const forged = await mine({ references: ['secret@x'], subject: 'Re: Secret' })
+    assert.notEqual(forged.n, stranger.n)
+    assert.equal(forged.by, 'new')
+  })
+})
+
+describe('a thread counts', () => {
+  it('unread mail, attachments and people, first seen first', async () => {
+    const join = await newAccount()
+    const { n } = await join({ id: 'a@x', unread: false })
+    await join({ inReplyTo: ['a@x'], from: 'ben@far.test', attachments: true })
+    await join({ inReplyTo: ['a@x'], from: 'ANA@far.test' })
+    const row = (await thread(n))!
+    assert.deepEqual([row.message_count, row.unread_count, row.has_attachments], [3, 2, 1])
+    const emails = JSON.parse(row.participants).map((person: { email: string }) => person.email)
+    assert.deepEqual(emails, ['ana@far.test', OWN, 'ben@far.test'])
+  })
+
+  it('at most 50 people', async () => {
+    const join = await newAccount()
+    const { n } = await join({ id: 'a@x' })
+    for (let i = 0; i < 60; i++) await join({ inReplyTo: ['a@x'], from: `p${i}@far.test` })
+    assert.equal(JSON.parse((await thread(n))!.participants).length, 50)
+  })
+
+  it('what is outside Junk, unless all is inside', async () => {
+    const join = await newAccount()
+    const { n } = await join({ id: 'a@x', listed: false, attachments: true })
+    await join({ inReplyTo: ['a@x'], listed: false })
+    assert.deepEqual(
+      { ...(await thread(n)), participants: '' },
+      { listed: 0, message_count: 2, unread_count: 2, has_attachments: 1, participants: '' },
+    )
+    const out = await join({ inReplyTo: ['a@x'] })
+    assert.ok(out.isLast)
+    assert.deepEqual(
+      { ...(await thread(n)), participants: '' },
+      { listed: 1, message_count: 1, unread_count: 1, has_attachments: 0, participants: '' },
+    )
+    const junk = await join({ inReplyTo: ['a@x'], listed: false })
+    assert.ok(!junk.isLast)
+    assert.equal((await thread(n))?.message_count, 1)
+  })
+})
+
+describe('bounds', () => {
+  it('a hundred references are looked at and kept, however many come', async () => {
+    const join = await newAccount()
+    const references = Array.from({ length: 5000 }, (_, i) => `r${i}@x`)
+    const { n } = await join({ id: 'a@x', references })
+    const row = await db.read.get<{ c: number }>('SELECT count(*) AS c FROM thread_refs WHERE thread = ?', [n])
+    assert.equal(row?.c, 100)
+    const near = await join({ inReplyTo: ['r4999@x'], subject: 'Near' })
+    assert.equal(near.n, n, 'the nearest relatives are the ones kept')
+  })
+})
