@@ -1,0 +1,93 @@
+// The filters of message and thread lists: how they are asked for, and what the store is told.
+
+import { type Static, Type } from 'typebox'
+import { canonicalJson } from '../../../base/canonical-json.ts'
+import { notFound } from '../../../base/errors.ts'
+import { sha256 } from '../../../base/secrets.ts'
+import type { Context } from '../../../context.ts'
+import type { Account, MessageFilter } from '../../../store/records.ts'
+import { BooleanQuery, Id, parseTime, TimeQuery } from '../../http/schema.ts'
+
+const TEXT_MAX = 255
+const SIZE_MAX = 2 ** 40
+const QUERY_MAX = 512
+
+function Part(description: string) {
+  return Type.String({ minLength: 1, maxLength: TEXT_MAX, description })
+}
+
+/** Filters threads and messages share (specification §4.7). */
+export const threadFilters = {
+  q: Type.String({
+    maxLength: QUERY_MAX,
+    description:
+      'Search. Words (all must occur), "phrases", prefix*, -not, OR, ( ), from: to: cc: bcc: subject: body: filename: in: ' +
+      'is: has: keyword: after: before: newer_than: older_than: larger: smaller: msgid:. At most 32 terms, depth 5.',
+    examples: ['from:billing@supplier.example has:attachment -is:read'],
+  }),
+  participant: Part('A part of an address or name in From, To or Cc.'),
+  folder_id: Id('folder'),
+  after: { ...TimeQuery, description: 'Received at or after: RFC 3339 time, or YYYY-MM-DD meaning 00:00:00Z.' },
+  before: { ...TimeQuery, description: 'Received before: RFC 3339 time, or YYYY-MM-DD meaning 00:00:00Z.' },
+  has_attachment: BooleanQuery,
+  is_unread: BooleanQuery,
+}
+
+/** Filters of message lists (decisions §10.3). */
+export const messageFilters = {
+  ...threadFilters,
+  thread_id: Id('thread'),
+  from: Part('A part of the address or name in From.'),
+  to: Part('A part of an address or name in To.'),
+  subject: Part('A part of the subject.'),
+  is_flagged: BooleanQuery,
+  keyword: Part('A keyword the message has.'),
+  not_keyword: Part('A keyword the message does not have.'),
+  min_size: Type.Integer({ minimum: 0, maximum: SIZE_MAX, description: 'Smallest size in bytes.' }),
+  max_size: Type.Integer({ minimum: 0, maximum: SIZE_MAX, description: 'Largest size in bytes.' }),
+  in_trash_or_junk: Type.Boolean({
+    description:
+      'Also messages that lie in Trash or Junk only; they are left out unless folder_id or `in:` names them.',
+  }),
+}
+
+const Filters = Type.Partial(Type.Object(messageFilters))
+
+/**
+ * Reads the filters of a query; a folder or thread of somebody else is as missing as one that never was.
+ * @throws ProductError not_found
+ */
+export async function readFilter(
+  app: Context,
+  account: Account,
+  query: Static<typeof Filters>,
+): Promise<MessageFilter> {
+  const { folder_id: folderId, thread_id: threadId } = query
+  if (folderId !== undefined && !(await app.store.folders.byId(account, folderId))) throw notFound('folder')
+  if (threadId !== undefined && !(await app.store.threads.get(account, threadId))) throw notFound('thread')
+  return {
+    q: query.q,
+    folderId,
+    threadId,
+    from: query.from,
+    to: query.to,
+    subject: query.subject,
+    participant: query.participant,
+    after: query.after === undefined ? undefined : parseTime(query.after),
+    before: query.before === undefined ? undefined : parseTime(query.before),
+    hasAttachment: query.has_attachment,
+    isUnread: query.is_unread,
+    isFlagged: query.is_flagged,
+    keyword: query.keyword,
+    notKeyword: query.not_keyword,
+    minSize: query.min_size,
+    maxSize: query.max_size,
+    inTrashOrJunk: query.in_trash_or_junk,
+  }
+}
+
+/** The state of a list: that of the messages, and which filters and order it was asked with (decisions §10.3). */
+export function queryState(state: string, query: Record<string, unknown>): string {
+  const { limit: _limit, cursor: _cursor, ...asked } = query
+  return `${state}.${sha256(canonicalJson(asked)).toString('hex').slice(0, 8)}`
+}

@@ -1,0 +1,62 @@
+// The conversations of a mailbox.
+
+import { Type } from 'typebox'
+import { notFound } from '../../../base/errors.ts'
+import { route } from '../../http/route.ts'
+import { Default, Id, listOf, pageQuery, Words } from '../../http/schema.ts'
+import { presentThread, presentThreadDetail, Thread, ThreadDetail } from '../schemas/thread.ts'
+import { accountOf } from './account.ts'
+import { MAILBOX_PAGE } from './limits.ts'
+import { readFilter, threadFilters } from './message-filter.ts'
+
+const listThreads = route({
+  method: 'GET',
+  path: '/mailbox/threads',
+  operation: 'listThreads',
+  tag: 'Threads',
+  summary: 'Lists the threads, newest mail first.',
+  description:
+    'A thread is listed when one of its messages passes all filters. Threads that lie in Trash or Junk only are left out ' +
+    'unless folder_id or `in:` names them. `meta.state` is the state of the threads.',
+  as: 'mailbox',
+  permission: 'mailbox.read',
+  query: pageQuery({
+    limit: MAILBOX_PAGE,
+    ...threadFilters,
+    sort_direction: Default(Words(['asc', 'desc'], 'By the time of the last message.'), 'desc'),
+  }),
+  list: { limit: MAILBOX_PAGE },
+  reply: listOf(Thread),
+  async handle({ query, after, principal, app }) {
+    const account = await accountOf(app, principal)
+    // The state is read first: what comes meanwhile is then told once more by the changes, and never missed.
+    const states = await app.store.accounts.states(account)
+    const filter = await readFilter(app, account, query)
+    const page = { direction: query.sort_direction, limit: query.limit, after }
+    const { items, next } = await app.store.threads.list(account, filter, page)
+    return { items: items.map((thread) => presentThread(thread, states)), next, meta: { state: states.threads } }
+  },
+})
+
+const readThread = route({
+  method: 'GET',
+  path: '/mailbox/threads/{thread_id}',
+  operation: 'getThread',
+  tag: 'Threads',
+  summary: 'Shows one thread with the ids of its messages.',
+  description: 'The ETag covers `states`, so that any change in the mailbox changes it.',
+  as: 'mailbox',
+  permission: 'mailbox.read',
+  params: Type.Object({ thread_id: Id('thread') }),
+  reply: ThreadDetail,
+  etag: true,
+  async handle({ params, principal, app }) {
+    const account = await accountOf(app, principal)
+    const states = await app.store.accounts.states(account)
+    const thread = await app.store.threads.get(account, params.thread_id)
+    if (thread === undefined) throw notFound('thread')
+    return presentThreadDetail(thread, states)
+  },
+})
+
+export const threads = [listThreads, readThread]

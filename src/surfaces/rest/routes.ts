@@ -1,0 +1,21 @@
+// Every route of the REST surface.
+
+import type { Route } from '../http/route.ts'
+import { folders } from './mailbox/folders.ts'
+import { readMe } from './mailbox/me.ts'
+import { messages } from './mailbox/messages.ts'
+import { raw } from './mailbox/raw.ts'
+import { sessionRoute } from './mailbox/session.ts'
+import { threads } from './mailbox/threads.ts'
+import { domainFilters } from './management/domain-filters.ts'
+import { domains } from './management/domains.ts'
+import { inboundLogs } from './management/inbound-logs.ts'
+import { mailboxFilters } from './management/mailbox-filters.ts'
+import { mailboxKeys } from './management/mailbox-keys.ts'
+import { mailboxes } from './management/mailboxes.ts'
+import { rootDocuments } from './root.ts'
+
+const management = [...domains, ...domainFilters, ...mailboxes, ...mailboxFilters, ...mailboxKeys, ...inboundLogs]
+const mailbox = [readMe, ...threads, ...messages, ...raw, ...folders]
+
+export const routes: readonly Route[] = [...management, ...mailbox, sessionRoute(mailbox), ...rootDocuments]
