@@ -1,0 +1,121 @@
+// The pool of threads that inspect arriving mail, so that no listener waits for a signature or a parser.
+
+import { stat } from 'node:fs/promises'
+import { Piscina } from 'piscina'
+import { type Clock, systemClock } from '../base/clock.ts'
+import { ProductError } from '../base/errors.ts'
+import type { MailSource, ThreadSettings } from './inspect-thread.ts'
+import type { Arrival, Inspection } from './mail.ts'
+
+/** Mails in work in one thread: most of the time they wait for name servers. */
+const TASKS_PER_THREAD = 16
+/** Mails from this size on pass one after another, as far as LARGE_BYTES_AT_ONCE does not hold several. */
+const LARGE_FROM_BYTES = 1024 * 1024
+/** Bytes of large mails in work at a time; each is in memory about four times while it is. */
+const LARGE_BYTES_AT_ONCE = 64 * 1024 * 1024
+/** A mail that takes longer holds its thread up: the check itself ends after 10 s. */
+const PATIENCE_MS = 120_000
+
+export interface InspectorOptions {
+  threads: number
+  /** As DNS_SERVERS; empty: those of the system. */
+  dnsServers: string[]
+  clock?: Clock
+}
+
+export class Inspector {
+  readonly #pool: Piscina
+  readonly #clock: Clock
+  readonly #large = new Ration(LARGE_BYTES_AT_ONCE)
+  readonly #underWay = new Set<Promise<unknown>>()
+  #closed = false
+
+  constructor(options: InspectorOptions) {
+    this.#clock = options.clock ?? systemClock
+    this.#pool = new Piscina({
+      filename: new URL('./inspect-thread.ts', import.meta.url).href,
+      name: 'inspectTask',
+      minThreads: options.threads,
+      maxThreads: options.threads,
+      concurrentTasksPerWorker: TASKS_PER_THREAD,
+      workerData: { dnsServers: options.dnsServers } satisfies ThreadSettings,
+      recordTiming: false,
+    })
+    // A thread that dies without work is replaced by the pool; one with work rejects its tasks.
+    this.#pool.on('error', () => {})
+  }
+
+  /**
+   * Inspects one mail. The bytes are copied to the thread; a file is read there.
+   * @throws ProductError service_unavailable when the thread dies, the file cannot be read or the pool is closed: the mail
+   *   may be handed in again
+   */
+  async inspect(source: MailSource, arrival: Arrival): Promise<Inspection> {
+    const call = this.#run(source, arrival)
+    this.#underWay.add(call)
+    try {
+      return await call
+    } catch (cause) {
+      throw new ProductError('service_unavailable', 'The mail could not be inspected now.', { cause })
+    } finally {
+      this.#underWay.delete(call)
+    }
+  }
+
+  /** Waits for what is under way, then ends the threads. */
+  async close(): Promise<void> {
+    this.#closed = true
+    await Promise.allSettled(this.#underWay)
+    await this.#pool.destroy()
+  }
+
+  async #run(source: MailSource, arrival: Arrival): Promise<Inspection> {
+    if (this.#closed) throw new Error('The inspector is closed.')
+    const size = 'file' in source ? (await stat(source.file)).size : source.bytes.length
+    const release = size < LARGE_FROM_BYTES ? () => {} : await this.#large.take(size)
+    const watch = this.#clock.after(PATIENCE_MS, () => this.#endThreads())
+    try {
+      return await this.#pool.run({ source, arrival })
+    } finally {
+      watch.cancel()
+      release()
+    }
+  }
+
+  /** Nobody can say which thread hangs. All calls under way are rejected, and the pool starts new threads. */
+  #endThreads(): void {
+    for (const thread of this.#pool.threads) void thread.terminate()
+  }
+}
+
+/** So much of something at a time, first come, first served. */
+class Ration {
+  readonly #all: number
+  #free: number
+  readonly #waiting: { amount: number; go: () => void }[] = []
+
+  constructor(amount: number) {
+    this.#all = amount
+    this.#free = amount
+  }
+
+  /** Waits until there is enough, and gives what lets go of it again. Who wants more than all gets all. */
+  async take(wanted: number): Promise<() => void> {
+    const amount = Math.min(wanted, this.#all)
+    if (this.#waiting.length > 0 || amount > this.#free) {
+      await new Promise<void>((go) => this.#waiting.push({ amount, go }))
+    } else {
+      this.#free -= amount
+    }
+    return () => this.#give(amount)
+  }
+
+  #give(amount: number): void {
+    this.#free += amount
+    while (this.#waiting.length > 0 && this.#waiting[0]!.amount <= this.#free) {
+      const next = this.#waiting.shift()!
+      this.#free -= next.amount
+      next.go()
+    }
+  }
+}

@@ -1,0 +1,122 @@
+// What we use of mailauth, part by part: its front door would also load what fetches and reads brand logos.
+
+declare module 'mailauth/lib/dkim/dkim-verifier.js' {
+  import type { ArcData, KeyCache, Resolve, SignatureField, SignatureResult } from 'mailauth/parts'
+
+  export class DkimVerifier {
+    constructor(options: { resolver: Resolve; minBitLength: number; strict: boolean; curTime: Date })
+    readonly keyCache: KeyCache
+    readonly arc: ArcData
+    /** Addresses of all From fields. */
+    readonly headerFrom: string[]
+    readonly fromFields: number
+    signatureHeaders: SignatureField[]
+    results: SignatureResult[]
+    emitHeaders(header: Uint8Array): Promise<void>
+    prepareSignature(field: SignatureField): void
+    nextChunk(body: Uint8Array): Promise<void>
+    finalChunk(): Promise<void>
+  }
+}
+
+declare module 'mailauth/lib/arc/index.js' {
+  import type { ArcData, Resolve, Status } from 'mailauth/parts'
+
+  const arc: {
+    arc(
+      data: ArcData,
+      options: { resolver: Resolve; minBitLength: number; strict: boolean },
+    ): Promise<{ status: Status }>
+  }
+  export default arc
+}
+
+declare module 'mailauth/lib/spf/index.js' {
+  import type { Resolve, Status } from 'mailauth/parts'
+
+  const spf: {
+    spf(options: {
+      sender: string
+      ip: string
+      helo: string
+      mta: string
+      resolver: Resolve
+      maxResolveCount: number
+      maxVoidCount: number
+      strict: boolean
+    }): Promise<{ domain: string; status: Status }>
+  }
+  export default spf
+}
+
+declare module 'mailauth/lib/dmarc/index.js' {
+  import type { Resolve, Status } from 'mailauth/parts'
+
+  const dmarc: {
+    evaluateDmarc(options: {
+      headerFrom: string[]
+      fromFields: number
+      spfDomains: string[]
+      dkimDomains: { domain: string }[]
+      resolver: Resolve
+      strict: boolean
+    }): Promise<{
+      response: { status: Status; policy?: string; error?: string } | false
+      dkimAligned?: Set<string>
+    }>
+  }
+  export default dmarc
+}
+
+declare module 'mailauth/lib/tools.js' {
+  const tools: {
+    /** Relaxed alignment by the list of public suffixes. */
+    getAlignment(fromDomain: string, domains: string[]): unknown
+    formatDomain(domain: string): string
+  }
+  export default tools
+}
+
+declare module 'mailauth/parts' {
+  export type Resolve = (name: string, type: string) => Promise<unknown[]>
+
+  export interface Status {
+    result: string
+    comment?: string | boolean
+    underSized?: number
+    policy?: Record<string, string>
+  }
+
+  export interface SignatureField {
+    type: 'DKIM' | 'ARC'
+    parsed?: Record<string, { value?: unknown } | undefined>
+    signingDomain: string
+    selector: string
+    headerCanon: string
+    bodyCanon: string
+    hashAlgo: string
+    maxBodyLength: number | ''
+    skip?: string
+    invalid?: string
+  }
+
+  export interface SignatureResult {
+    signingDomain?: string
+    selector?: string
+    algo?: string
+    status: Status
+  }
+
+  export interface KeyCache {
+    get(
+      type: 'DKIM' | 'ARC' | 'AS',
+      name: string,
+      minBitLength: number,
+      options: { strict: boolean; hashAlgo: string },
+    ): Promise<unknown>
+  }
+
+  export interface ArcData {
+    chain: false | { i: number; 'arc-seal': { parsed?: Record<string, { value?: unknown } | undefined> } }[]
+  }
+}

@@ -1,0 +1,21 @@
+// How a mail arrived, for tests that only care about some of it.
+
+import type { Arrival } from '../../src/mail/mail.ts'
+
+export const ARRIVED_AT = Date.UTC(2026, 10, 20, 12, 0, 0)
+
+export function arrival(given: Partial<Arrival> = {}): Arrival {
+  return {
+    remoteAddress: '192.0.2.1',
+    remoteName: 'out.sender.test',
+    helo: 'out.sender.test',
+    mailFrom: 'ann@sender.test',
+    tls: null,
+    protocol: 'ESMTP',
+    receivedAt: ARRIVED_AT,
+    hostName: 'mx.house.test',
+    queueId: 'q1',
+    rcptTo: null,
+    ...given,
+  }
+}
