@@ -1,0 +1,59 @@
+// Bytes in a named character set become text; whatever the name or the bytes are, it never throws.
+
+import { Buffer, isUtf8 } from 'node:buffer'
+import libmimeCharset from 'libmime/lib/charset.js'
+
+/** Decoders by label: labels that work are a finite set, so the map is bounded. */
+const decoders = new Map<string, TextDecoder>()
+
+/** Names that promise nothing: the bytes decide between UTF-8 and windows-1252. */
+const UNSURE = new Set([
+  '',
+  'ascii',
+  'us-ascii',
+  'default',
+  '7bit',
+  '8bit',
+  'binary',
+  'unknown',
+  'unknown-8bit',
+  'x-unknown',
+])
+
+/** iconv-lite's own transfer codings, which are no character sets. */
+const NO_CHARSET = /^(?:base64|hex|internal)$/i
+
+/** The same bytes as a Buffer, without copying. */
+export function asBuffer(bytes: Uint8Array): Buffer {
+  return bytes instanceof Buffer ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+}
+
+/**
+ * Text of the bytes. The decoders of the Encoding Standard go first: they answer malformed bytes with U+FFFD, where
+ * libmime's Japanese decoder makes lone surrogates; libmime (iconv-lite) knows the rest, such as UTF-7 and DOS code pages.
+ */
+export function decodeCharset(bytes: Uint8Array, charset: string | null): string {
+  const buffer = asBuffer(bytes)
+  const label = (charset ?? '').trim().toLowerCase()
+  if (label === 'utf-8' || label === 'utf8') return buffer.toString('utf8')
+  if (UNSURE.has(label)) return isUtf8(buffer) ? buffer.toString('utf8') : decoder('windows-1252')!.decode(buffer)
+  const name = libmimeCharset.normalizeCharset(label)
+  const known = decoder(name) ?? decoder(label)
+  if (known) return known.decode(buffer)
+  if (NO_CHARSET.test(name)) return decodeCharset(buffer, null)
+  // An unknown name comes back as UTF-8 whatever the bytes are: then they decide.
+  const text = libmimeCharset.decode(buffer, name)
+  return text.includes('\ufffd') ? decodeCharset(buffer, null) : text.toWellFormed()
+}
+
+function decoder(label: string): TextDecoder | undefined {
+  const known = decoders.get(label)
+  if (known) return known
+  try {
+    const made = new TextDecoder(label)
+    decoders.set(label, made)
+    return made
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,32 @@
+// What a part holds once its transfer encoding and its character set are undone, and what a header field says.
+
+import { decodeCharset } from './charset.ts'
+import { decodeWords } from './encoded-words.ts'
+import { decodeBase64, decodeQuotedPrintable } from './transfer.ts'
+
+/** The bytes of a body without its Content-Transfer-Encoding; an unknown encoding leaves them as they are. Never throws. */
+export function decodeBody(body: Uint8Array, encoding: string): Uint8Array {
+  if (encoding === 'base64') return decodeBase64(body)
+  if (encoding === 'quoted-printable') return decodeQuotedPrintable(body)
+  return body
+}
+
+/** The text of a body with LF line ends, without a byte order mark. An unknown charset is guessed. Never throws. */
+export function decodeText(body: Uint8Array, part: { encoding: string; charset: string | null }): string {
+  const text = decodeCharset(decodeBody(body, part.encoding), part.charset)
+  const plain = text.charCodeAt(0) === 0xfeff ? text.slice(1) : text
+  return plain.includes('\r') ? plain.replace(/\r\n?/g, '\n') : plain
+}
+
+/** A header's text (RFC 2047, RFC 6532) on one line: control characters, also those an encoded word hides, become spaces. */
+export function decodeHeader(value: string): string {
+  return decodeWords(value)
+    .replace(/[\x00-\x1f\x7f]+/g, ' ')
+    .trim()
+}
+
+/** Bytes of base64 or quoted-printable that are enough for this many decoded bytes of text, line breaks included. */
+export function encodedBytes(decoded: number, encoding: string): number {
+  if (encoding === 'base64') return Math.ceil(decoded / 45) * 62
+  return encoding === 'quoted-printable' ? decoded * 3 : decoded
+}

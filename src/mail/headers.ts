@@ -1,0 +1,200 @@
+// The header of a mail or of one of its parts: where each field lies and what it says, in bounds.
+
+import { decodeCharset } from './charset.ts'
+
+/** Bounds of one header block (architecture decision 13). Sizes are bytes. */
+export const HEADER_BYTES_MAX = 256 * 1024
+export const HEADER_LINES_MAX = 1000
+export const FIELD_BYTES_MAX = 64 * 1024
+
+/** One field. `start` and `end` are byte offsets in the mail; `end` lies behind the field's last line break. */
+export interface HeaderField {
+  /** Lower-case. */
+  name: string
+  /** The raw value behind the colon, folding included, without the last line break; at most FIELD_BYTES_MAX bytes. */
+  value: Uint8Array
+  start: number
+  end: number
+}
+
+export interface Headers {
+  fields: HeaderField[]
+  /** Where the body starts: behind the empty line, or where the header breaks off. */
+  bodyStart: number
+  /** Which bound was broken, one short sentence; null when none. Fields beyond a bound are left out. */
+  problem: string | null
+}
+
+/** Says whether the line between two offsets (line break excluded) is a boundary of a multipart around it. */
+export type BoundaryTest = (lineStart: number, lineEnd: number) => boolean
+
+const LF = 10
+const CR = 13
+const SPACE = 32
+const TAB = 9
+const COLON = 58
+const DASH = 45
+
+/**
+ * Reads the header that starts at `start`. Lines that are no field are passed over; a block whose very first line is no
+ * field has no header at all, and its body starts there. Never throws; time is linear in what it reads.
+ */
+export function readHeaders(bytes: Uint8Array, start = 0, end = bytes.length, isBoundary?: BoundaryTest): Headers {
+  const reader = new HeaderReader(bytes, start, end)
+  let pos = start
+  while (pos < end) {
+    const next = nextLine(bytes, pos, end)
+    const lineEnd = endOfText(bytes, pos, next)
+    if (lineEnd === pos) return reader.finish(next)
+    if (bytes[pos] === DASH && bytes[pos + 1] === DASH && isBoundary?.(pos, lineEnd)) return reader.finish(pos)
+    if (!reader.line(pos, lineEnd, next)) return reader.finish(pos)
+    pos = next
+  }
+  return reader.finish(end)
+}
+
+/** The first field of this (lower-case) name. */
+export function findField(fields: readonly HeaderField[], name: string): HeaderField | undefined {
+  return fields.find((field) => field.name === name)
+}
+
+/**
+ * The value as text on one line: unfolded, trimmed, encoded words not yet decoded. Raw 8-bit text is UTF-8 (RFC 6532)
+ * where it is valid UTF-8; else it is taken for windows-1252, what old mailers most often meant.
+ */
+export function fieldText(field: HeaderField): string {
+  const text = decodeCharset(field.value, null)
+  // RFC 5322 2.2.3: unfolding takes out the line break only, the white space behind it stays.
+  return text.replace(/\r?\n/g, '').trim()
+}
+
+/** Text of the first field of this name, null when there is none. */
+export function headerText(fields: readonly HeaderField[], name: string): string | null {
+  const field = findField(fields, name)
+  return field ? fieldText(field) : null
+}
+
+/** Collects fields line by line; what breaks a bound is passed over, and the first broken bound is kept. */
+class HeaderReader {
+  private readonly bytes: Uint8Array
+  private readonly start: number
+  private readonly end: number
+  private readonly fields: HeaderField[] = []
+  private problem: string | null = null
+  private lines = 0
+  private fieldStart = -1
+  private valueStart = 0
+  private valueEnd = 0
+  private fieldEnd = 0
+  /** A line that is no field has no continuation either. */
+  private orphan = false
+
+  constructor(bytes: Uint8Array, start: number, end: number) {
+    this.bytes = bytes
+    this.start = start
+    this.end = end
+  }
+
+  /** Takes one line; false when the header has ended in front of it. */
+  line(pos: number, lineEnd: number, next: number): boolean {
+    this.lines++
+    const first = this.bytes[pos]
+    if (first === SPACE || first === TAB) return this.continuation(lineEnd, next)
+    this.keep()
+    const colon = endOfName(this.bytes, pos, lineEnd)
+    if (colon < 0) return this.noField(pos)
+    this.orphan = false
+    if (this.within(next)) {
+      this.fieldStart = pos
+      this.valueStart = colon + 1
+      this.valueEnd = lineEnd
+      this.fieldEnd = next
+    }
+    return true
+  }
+
+  finish(bodyStart: number): Headers {
+    this.keep()
+    return { fields: this.fields, bodyStart: Math.min(bodyStart, this.end), problem: this.problem }
+  }
+
+  private continuation(lineEnd: number, next: number): boolean {
+    if (this.fieldStart < 0) return this.fields.length > 0 || this.orphan || this.problem !== null
+    if (this.within(next)) {
+      this.valueEnd = lineEnd
+      this.fieldEnd = next
+    }
+    return true
+  }
+
+  /** An mbox line, or garbage between fields, is passed over; text or a boundary where a field should be is the body. */
+  private noField(pos: number): boolean {
+    this.orphan = true
+    if (pos === this.start) return isMboxLine(this.bytes, pos)
+    return !(this.bytes[pos] === DASH && this.bytes[pos + 1] === DASH)
+  }
+
+  private within(next: number): boolean {
+    if (this.lines > HEADER_LINES_MAX) return this.broken(`The header has more than ${HEADER_LINES_MAX} lines.`)
+    if (next - this.start > HEADER_BYTES_MAX) return this.broken(`The header is longer than ${HEADER_BYTES_MAX} bytes.`)
+    return true
+  }
+
+  private broken(problem: string): false {
+    this.problem ??= problem
+    return false
+  }
+
+  private keep(): void {
+    if (this.fieldStart < 0) return
+    let valueEnd = this.valueEnd
+    if (valueEnd - this.fieldStart > FIELD_BYTES_MAX) {
+      this.broken(`A header field is longer than ${FIELD_BYTES_MAX} bytes.`)
+      valueEnd = Math.max(this.valueStart, this.fieldStart + FIELD_BYTES_MAX)
+    }
+    const name = nameOf(this.bytes, this.fieldStart, this.valueStart - 1)
+    const value = this.bytes.subarray(this.valueStart, valueEnd)
+    this.fields.push({ name, value, start: this.fieldStart, end: this.fieldEnd })
+    this.fieldStart = -1
+  }
+}
+
+/** Where the line after this one starts. */
+function nextLine(bytes: Uint8Array, pos: number, end: number): number {
+  const at = bytes.indexOf(LF, pos)
+  return at < 0 || at >= end ? end : at + 1
+}
+
+function endOfText(bytes: Uint8Array, pos: number, next: number): number {
+  let end = next
+  if (end > pos && bytes[end - 1] === LF) {
+    end--
+    if (end > pos && bytes[end - 1] === CR) end--
+  }
+  return end
+}
+
+/** Offset of the colon behind a field name (RFC 5322 3.6.8; 4.5 allows white space in front of it), -1 when there is none. */
+function endOfName(bytes: Uint8Array, pos: number, lineEnd: number): number {
+  let at = pos
+  while (at < lineEnd && isNameByte(bytes[at]!)) at++
+  if (at === pos) return -1
+  while (at < lineEnd && (bytes[at] === SPACE || bytes[at] === TAB)) at++
+  return bytes[at] === COLON && at < lineEnd ? at : -1
+}
+
+function isNameByte(byte: number): boolean {
+  return byte > SPACE && byte < 127 && byte !== COLON
+}
+
+function nameOf(bytes: Uint8Array, start: number, colon: number): string {
+  let name = ''
+  for (let at = start; at < colon && isNameByte(bytes[at]!); at++) name += String.fromCharCode(bytes[at]!)
+  return name.toLowerCase()
+}
+
+/** "From someone Thu Jan 1 …", also with the ">" some programs put in front: what mbox files leave behind. */
+function isMboxLine(bytes: Uint8Array, pos: number): boolean {
+  const at = bytes[pos] === 62 ? pos + 1 : pos
+  return [70, 114, 111, 109, 32].every((byte, index) => bytes[at + index] === byte)
+}
