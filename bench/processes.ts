@@ -1,0 +1,102 @@
+// Children of a benchmark: started, waited for, measured through /proc, and stopped by their process id.
+
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import process from 'node:process'
+
+const ROOT = join(import.meta.dirname, '..')
+/** Clock ticks a second in /proc (USER_HZ, the same on every Linux). */
+const TICKS = 100
+const PAGE_BYTES = 4096
+const STOP_LIMIT_MS = 20_000
+
+/** What a process (with all its threads and children) has used so far. */
+export interface Usage {
+  cpuSeconds: number
+  rssBytes: number
+}
+
+export interface Child extends AsyncDisposable {
+  pid: number
+  usage(): Usage
+  /** The next message of the child over IPC. */
+  message<T>(): Promise<T>
+  send(message: object): void
+  stop(): Promise<void>
+}
+
+/** Starts a TypeScript file of the project on the Node that runs this one; its output is shown only when it fails. */
+export function startNode(file: string, args: string[] = [], env: Record<string, string> = {}): Child {
+  const child = spawn(process.execPath, [join(ROOT, file), ...args], {
+    cwd: ROOT,
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+    // Typed arrays and buffers as they are.
+    serialization: 'advanced',
+  })
+  return wrap(child, file)
+}
+
+/** Starts a program that stays in the foreground. */
+export function startProgram(program: string, args: string[]): Child {
+  return wrap(spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'] }), program)
+}
+
+function wrap(child: ChildProcess, name: string): Child {
+  let output = ''
+  for (const stream of [child.stdout!, child.stderr!]) {
+    stream.setEncoding('utf8').on('data', (text: string) => {
+      output = (output + text).slice(-4000)
+    })
+  }
+  const ended = once(child, 'exit').then(([code, signal]) => {
+    throw new Error(`${name} ended (${code ?? signal}):\n${output}`)
+  })
+  ended.catch(() => {})
+  const stop = async () => {
+    if (child.exitCode !== null || child.signalCode !== null) return
+    child.kill('SIGTERM')
+    const late = setTimeout(() => child.kill('SIGKILL'), STOP_LIMIT_MS)
+    await ended.catch(() => {})
+    clearTimeout(late)
+  }
+  return {
+    pid: child.pid!,
+    usage: () => usageOf(child.pid!),
+    message: <T>() => Promise.race([once(child, 'message').then(([message]) => message as T), ended]),
+    send: (message) => void child.send?.(message),
+    stop,
+    [Symbol.asyncDispose]: stop,
+  }
+}
+
+/** Sums a process and its living children; what dead children used is already in their parent's account. */
+function usageOf(pid: number): Usage {
+  const sum = { cpuSeconds: 0, rssBytes: 0 }
+  for (const id of [pid, ...childrenOf(pid)]) {
+    const stat = readStat(id)
+    if (stat === undefined) continue
+    // Fields of proc(5) from the third on: utime 14, stime 15, cutime 16, cstime 17, rss 24.
+    const ticks = [14, 15, 16, 17].reduce((total, field) => total + Number(stat[field - 3]), 0)
+    sum.cpuSeconds += ticks / TICKS
+    sum.rssBytes += Number(stat[24 - 3]) * PAGE_BYTES
+  }
+  return sum
+}
+
+function childrenOf(pid: number): number[] {
+  const ids = globSync('/proc/[0-9]*').map((path) => Number(path.slice('/proc/'.length)))
+  return ids.filter((id) => readStat(id)?.[4 - 3] === String(pid))
+}
+
+/** The fields after the name, which itself may hold spaces and parentheses. */
+function readStat(pid: number): string[] | undefined {
+  try {
+    const text = readFileSync(`/proc/${pid}/stat`, 'latin1')
+    return text.slice(text.lastIndexOf(')') + 2).split(' ')
+  } catch {
+    return undefined
+  }
+}
