@@ -133,5 +133,5 @@ test('every expectation of mail-auth', { skip: fixturesMissing('spf/mail-auth') 
       assert.equal(said, other?.[0] ?? expected, `${name}: ${spfReason}`)
     })
   }
-  assert.equal(asked, 81)
+  assert.ok(asked >= 81, String(asked))
 })
