@@ -9,13 +9,13 @@ import process from 'node:process'
 const ROOT = join(import.meta.dirname, '..')
 /** Clock ticks a second in /proc (USER_HZ, the same on every Linux). */
 const TICKS = 100
-const PAGE_BYTES = 4096
 const STOP_LIMIT_MS = 20_000
 
 /** What a process (with all its threads and children) has used so far. */
 export interface Usage {
   cpuSeconds: number
-  rssBytes: number
+  /** RSS of one process; of a process with children the proportional shares (PSS), so that shared pages count once. */
+  memoryBytes: number
 }
 
 export interface Child extends AsyncDisposable {
@@ -24,6 +24,8 @@ export interface Child extends AsyncDisposable {
   /** The next message of the child over IPC. */
   message<T>(): Promise<T>
   send(message: object): void
+  /** Resolves when it has ended by itself. */
+  ended: Promise<void>
   stop(): Promise<void>
 }
 
@@ -51,21 +53,23 @@ function wrap(child: ChildProcess, name: string): Child {
       output = (output + text).slice(-4000)
     })
   }
-  const ended = once(child, 'exit').then(([code, signal]) => {
+  const exit = once(child, 'exit')
+  const failed = exit.then(([code, signal]) => {
     throw new Error(`${name} ended (${code ?? signal}):\n${output}`)
   })
-  ended.catch(() => {})
+  failed.catch(() => {})
   const stop = async () => {
     if (child.exitCode !== null || child.signalCode !== null) return
     child.kill('SIGTERM')
     const late = setTimeout(() => child.kill('SIGKILL'), STOP_LIMIT_MS)
-    await ended.catch(() => {})
+    await exit
     clearTimeout(late)
   }
   return {
     pid: child.pid!,
     usage: () => usageOf(child.pid!),
-    message: <T>() => Promise.race([once(child, 'message').then(([message]) => message as T), ended]),
+    message: <T>() => Promise.race([once(child, 'message').then(([message]) => message as T), failed]),
+    ended: exit.then(() => {}),
     send: (message) => void child.send?.(message),
     stop,
     [Symbol.asyncDispose]: stop,
@@ -74,16 +78,26 @@ function wrap(child: ChildProcess, name: string): Child {
 
 /** Sums a process and its living children; what dead children used is already in their parent's account. */
 function usageOf(pid: number): Usage {
-  const sum = { cpuSeconds: 0, rssBytes: 0 }
-  for (const id of [pid, ...childrenOf(pid)]) {
-    const stat = readStat(id)
-    if (stat === undefined) continue
-    // Fields of proc(5) from the third on: utime 14, stime 15, cutime 16, cstime 17, rss 24.
-    const ticks = [14, 15, 16, 17].reduce((total, field) => total + Number(stat[field - 3]), 0)
-    sum.cpuSeconds += ticks / TICKS
-    sum.rssBytes += Number(stat[24 - 3]) * PAGE_BYTES
+  const ids = [pid, ...childrenOf(pid)]
+  // Fields of proc(5), counted from 1: utime 14, stime 15, cutime 16, cstime 17.
+  const ticks = ids.flatMap((id) => [14, 15, 16, 17].map((field) => Number(readStat(id)?.[field - 3] ?? 0)))
+  const memory =
+    ids.length > 1 ? ids.map((id) => readMemory(id, 'smaps_rollup', 'Pss')) : [readMemory(pid, 'status', 'VmRSS')]
+  return { cpuSeconds: sum(ticks) / TICKS, memoryBytes: sum(memory) }
+}
+
+function sum(values: readonly number[]): number {
+  return values.reduce((total, value) => total + value, 0)
+}
+
+/** One line of a file in /proc that counts kilobytes. */
+function readMemory(pid: number, file: string, line: string): number {
+  try {
+    const text = readFileSync(`/proc/${pid}/${file}`, 'latin1')
+    return Number(new RegExp(`^${line}:\\s+(\\d+) kB`, 'm').exec(text)?.[1] ?? 0) * 1024
+  } catch {
+    return 0
   }
-  return sum
 }
 
 function childrenOf(pid: number): number[] {

@@ -1,0 +1,37 @@
+// `npm run bench`: how fast mail comes in, how fast it is read, and what the appliance weighs; each beside something known.
+// npm run bench -- inbound --messages 2000     npm run bench -- reading --largest 20000     npm run bench -- idle
+
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { availableParallelism, cpus, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import process from 'node:process'
+import { parseArgs } from 'node:util'
+import { benchIdle } from './idle.ts'
+import { benchInbound } from './inbound.ts'
+import { benchReading } from './reading.ts'
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { messages: { type: 'string', default: '2000' }, largest: { type: 'string', default: '200000' } },
+})
+const parts = positionals.length > 0 ? positionals : ['inbound', 'reading', 'idle']
+const unknown = parts.filter((part) => !['inbound', 'reading', 'idle'].includes(part))
+const [messages, largest] = [Number(values.messages), Number(values.largest)]
+if (unknown.length > 0 || !(messages >= 100) || !(largest >= 1000)) {
+  console.error(
+    'npm run bench -- [inbound] [reading] [idle] [--messages 2000 (100 or more)] [--largest 200000 (1000 or more)]',
+  )
+  process.exit(1)
+}
+
+const folder = mkdtempSync(join(tmpdir(), 'mailstead-bench-'))
+execFileSync('chmod', ['755', folder])
+console.log(`Node ${process.version}, ${availableParallelism()} × ${cpus()[0]?.model.trim()}, data in ${folder}`)
+try {
+  if (parts.includes('inbound')) await benchInbound(folder, messages)
+  if (parts.includes('reading')) await benchReading(folder, largest)
+  if (parts.includes('idle')) await benchIdle(folder)
+} finally {
+  rmSync(folder, { recursive: true, force: true })
+}

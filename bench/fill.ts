@@ -1,0 +1,115 @@
+// A child that fills a mailbox the way arriving mail does, from the store on: no SMTP and no authentication, so that it takes minutes, not hours.
+
+import { once } from 'node:events'
+import process from 'node:process'
+import { sha256 } from '../src/base/secrets.ts'
+import { loadConfig } from '../src/config/load.ts'
+import { type Context, openContext } from '../src/context.ts'
+import type { Mailbox } from '../src/directory/mailboxes.ts'
+import type { Inspection } from '../src/mail/mail.ts'
+import { parseMail } from '../src/mail/parse.ts'
+import { mailTraits } from '../src/mail/traits.ts'
+import { numbers, SENDER, subject, text } from './mails.ts'
+import { seedMailbox } from './seed.ts'
+
+export interface FillRequest {
+  email: string
+  messages: number
+  /** How many messages one measured stretch has. */
+  stretch: number
+}
+
+export interface FillResult {
+  key: string
+  /** Per stretch: messages in the mailbox at its end, and what one message cost in it (ms). */
+  stretches: { at: number; wall: number; cpu: number }[]
+}
+
+/** Deliveries asked for at once; the database gathers them into one commit. */
+const AT_ONCE = 64
+const BODY_BYTES = 1500
+/** One word in so many mails, so that a search has something rare to find. */
+export const RARE_EVERY = 500
+
+const app = await openContext(loadConfig(process.env))
+const next = numbers(42)
+const template = parseMail(
+  Buffer.from(`From: Writer <${SENDER}>\r\nTo: <box@bench.test>\r\nSubject: x\r\n\r\n${text(BODY_BYTES, next)}`),
+)
+const recent: string[] = []
+
+/** One mail as inspection would hand it over; every second one answers one of the last two hundred. */
+function inspection(index: number, email: string): Inspection {
+  const body = text(BODY_BYTES, next)
+  const rare = index % RARE_EVERY === 0 ? ' zanzibar' : ''
+  const parent = recent.length > 0 && next(2) === 0 ? recent[next(recent.length)]! : null
+  const id = `${index}.${email}`
+  recent.push(id)
+  if (recent.length > 200) recent.shift()
+  const bytes = Buffer.from(`Message-ID: <${id}>\r\n\r\n${body}`)
+  const mail = {
+    ...template,
+    subject: `${parent ? 'Re: ' : ''}${subject(next)}${rare}`,
+    to: [{ email, name: '' }],
+    messageId: id,
+    inReplyTo: parent ? [parent] : [],
+    references: parent ? [parent] : [],
+    searchText: body,
+    preview: body.slice(0, 200),
+  }
+  const hash = sha256(bytes)
+  const chunk = { start: 0, sizeBytes: bytes.length, zstd: false, data: bytes }
+  return {
+    verdict: {} as Inspection['verdict'],
+    mail,
+    traits: mailTraits(bytes, mail, index),
+    hash,
+    sizeBytes: bytes.length,
+    chunks: [chunk],
+    arrivedHash: hash,
+  }
+}
+
+async function deliver(house: Context, mailbox: Mailbox, index: number): Promise<void> {
+  const pass = 'pass' as const
+  const target = {
+    mailboxId: mailbox.id,
+    rcptTo: mailbox.email,
+    email: mailbox.email,
+    quotaBytes: mailbox.quotaBytes,
+    junk: false,
+    authentication: { spf: pass, dkim: pass, dmarc: pass, arc: 'none' as const, fromAligned: true, reasons: [] },
+    spam: { score: 0, isSpam: false, reasons: [] },
+  }
+  const mail = { inspection: inspection(index, mailbox.email), mailFrom: SENDER, receivedAt: house.clock.now() }
+  await house.store.deliver(mail, [target], async () => {})
+}
+
+async function fill({ email, messages, stretch }: FillRequest): Promise<FillResult> {
+  const { mailbox, key } = await seedMailbox(app, email)
+  const stretches: FillResult['stretches'] = []
+  for (let done = 0; done < messages; ) {
+    const end = Math.min(messages, done + stretch)
+    const size = end - done
+    const wall = performance.now()
+    const cpu = process.cpuUsage()
+    while (done < end) {
+      const batch = Math.min(AT_ONCE, end - done)
+      await Promise.all(Array.from({ length: batch }, (_, i) => deliver(app, mailbox, done + i)))
+      done += batch
+    }
+    const used = process.cpuUsage(cpu)
+    const cost = (used.user + used.system) / 1000
+    stretches.push({ at: done, wall: (performance.now() - wall) / size, cpu: cost / size })
+  }
+  return { key, stretches }
+}
+
+process.send!({ ready: true })
+for (;;) {
+  const [request] = (await once(process, 'message')) as [FillRequest | { close: true }]
+  if ('close' in request) break
+  process.send!(await fill(request))
+}
+await app.close()
+process.disconnect!()

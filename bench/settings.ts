@@ -1,0 +1,20 @@
+// The settings every benchmark starts the appliance with: all checks on, loopback only, limits out of the way of one load generator.
+
+export function applianceEnv(dataDir: string, dns: string): Record<string, string> {
+  return {
+    DATA_DIR: dataDir,
+    LOG_LEVEL: 'error',
+    HTTP_PORT: '0',
+    SEND_PORT: '0',
+    SMTP_PORT: '0',
+    HTTP_BIND: '127.0.0.1',
+    SMTP_BIND: '127.0.0.1',
+    APP_ORIGIN: 'http://app.bench.test',
+    SEND_ORIGIN: 'http://send.bench.test',
+    MAIL_HOSTS: 'mx.bench.test',
+    DNS_SERVERS: dns,
+    // One address and one key stand for many.
+    SMTP_MAX_PER_ADDRESS: '5000',
+    RATE_LIMIT_PER_MINUTE: '1000000',
+  }
+}
