@@ -53,7 +53,7 @@ export async function authenticate(
       dmarcReason: dmarc.reason,
       arc: signed.arc,
       arcDomain: signed.arcDomain,
-      fromDomain: author.domain,
+      fromDomain: dmarc.result === 'permerror' ? '' : author.domain,
       fromAligned: dmarc.fromAligned,
       dns: dns.evidence,
     }
