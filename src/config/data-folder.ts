@@ -1,0 +1,188 @@
+// The folder everything is kept in: made when it is missing, with the house's secret and a certificate for trials.
+
+import { createPrivateKey, randomBytes, X509Certificate } from 'node:crypto'
+import { constants } from 'node:fs'
+import { access, link, mkdir, open, readFile, rename, stat, unlink } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { systemClock } from '../base/clock.ts'
+import { ProductError } from '../base/errors.ts'
+import { randomName } from '../base/ids.ts'
+import { type CertificatePair, selfSigned } from './certificate.ts'
+import type { Config } from './config.ts'
+
+/** What of `DATA_DIR` the house works with beside its databases. */
+export interface DataFolder {
+  /** Absolute. */
+  path: string
+  /** Where long mails lie while they arrive; emptied at every start. */
+  spool: string
+  /** The root of every derived key: the bytes of the text of `APP_SECRET`. */
+  secret: Buffer
+  /** What STARTTLS shows, PEM. */
+  tls: CertificatePair
+}
+
+const SECRET_BYTES = 32
+const TEN_YEARS_MS = 3650 * 86_400_000
+/** A peer whose clock is a day behind still takes the certificate. */
+const SLACK_MS = 86_400_000
+
+/**
+ * Opens `DATA_DIR`, making what is missing.
+ * @throws ProductError with a sentence that says what is wrong and what to do
+ */
+export async function openDataFolder(config: Config): Promise<DataFolder> {
+  const path = resolve(config.DATA_DIR)
+  const keys = join(path, 'keys')
+  try {
+    await mkdir(path, { recursive: true })
+    await access(path, constants.R_OK | constants.W_OK | constants.X_OK)
+    await mkdir(keys, { recursive: true, mode: 0o700 })
+    const secret = await openSecret(config, path, join(keys, 'app-secret'))
+    return { path, spool: join(path, 'spool'), secret, tls: await openCertificate(config, keys) }
+  } catch (error) {
+    if (error instanceof ProductError) throw error
+    throw folderError(path, error as NodeJS.ErrnoException)
+  }
+}
+
+function folderError(path: string, error: NodeJS.ErrnoException): ProductError {
+  const at = error.path ?? path
+  switch (error.code) {
+    case 'EEXIST':
+    case 'ENOTDIR':
+      return wrong(`${at} is a file where a folder is needed; set DATA_DIR to a folder.`, error)
+    case 'EACCES':
+    case 'EPERM':
+      return wrong(
+        `${at} cannot be read and written by this user; change its owner or set DATA_DIR to another folder.`,
+        error,
+      )
+    case 'EROFS':
+      return wrong(`${at} lies on a read-only file system; set DATA_DIR to a folder that can be written.`, error)
+    case 'ENOSPC':
+      return wrong(`There is no space left for ${at}; free some or set DATA_DIR to a folder on another disk.`, error)
+    default:
+      return wrong(`The data folder ${path} cannot be used: ${error.message}.`, error)
+  }
+}
+
+async function openSecret(config: Config, folder: string, file: string): Promise<Buffer> {
+  if (config.APP_SECRET !== '') return Buffer.from(config.APP_SECRET)
+  const known = await readText(file)
+  if (known === undefined) {
+    // A new secret could open nothing that was sealed under the lost one.
+    if (await exists(join(folder, 'mail.db'))) {
+      throw wrong(
+        `${file} is missing although ${folder} is in use; put it back from a backup, or set APP_SECRET to it.`,
+      )
+    }
+    await createFile(file, randomBytes(SECRET_BYTES).toString('base64url'))
+  }
+  const secret = Buffer.from((known ?? (await readText(file)) ?? '').trim())
+  if (secret.length < SECRET_BYTES) {
+    throw wrong(`${file} holds less than ${SECRET_BYTES} bytes; put the right one back from a backup.`)
+  }
+  return secret
+}
+
+async function openCertificate(config: Config, keys: string): Promise<CertificatePair> {
+  if (config.TLS_CERT_FILE !== '') return readCertificate(config.TLS_CERT_FILE, config.TLS_KEY_FILE)
+  const file = join(keys, 'smtp.pem')
+  const host = config.MAIL_HOSTS[0]!
+  const known = await readText(file)
+  if (known !== undefined && fits(known, host)) return { cert: known, key: known }
+  const now = systemClock.now()
+  const made = await selfSigned(host, now - SLACK_MS, now + TEN_YEARS_MS)
+  // Both in one file, so that a crash cannot leave a key beside a certificate it does not belong to.
+  await replaceFile(file, made.key + made.cert)
+  return made
+}
+
+/** A trial certificate of another name, or an old one, is made anew. */
+function fits(pem: string, host: string): boolean {
+  try {
+    const certificate = new X509Certificate(pem)
+    const isKey = certificate.checkPrivateKey(createPrivateKey(pem))
+    return isKey && certificate.checkHost(host) !== undefined && certificate.validToDate.getTime() > systemClock.now()
+  } catch {
+    return false
+  }
+}
+
+async function readCertificate(certFile: string, keyFile: string): Promise<CertificatePair> {
+  const read = async (setting: string, file: string) => {
+    const text = await readText(file)
+    if (text === undefined) throw wrong(`The setting ${setting} names ${file}, which does not exist.`)
+    return text
+  }
+  const pair = { cert: await read('TLS_CERT_FILE', certFile), key: await read('TLS_KEY_FILE', keyFile) }
+  let belongs: boolean
+  try {
+    belongs = new X509Certificate(pair.cert).checkPrivateKey(createPrivateKey(pair.key))
+  } catch (error) {
+    throw wrong(
+      'The files of the settings TLS_CERT_FILE and TLS_KEY_FILE are not a PEM certificate and its key.',
+      error,
+    )
+  }
+  if (!belongs) throw wrong('The key of the setting TLS_KEY_FILE does not belong to the certificate of TLS_CERT_FILE.')
+  return pair
+}
+
+async function readText(file: string): Promise<string | undefined> {
+  try {
+    return await readFile(file, 'utf8')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    throw error
+  }
+}
+
+async function exists(file: string): Promise<boolean> {
+  return (await stat(file).catch(() => undefined)) !== undefined
+}
+
+/** Writes a file that appears whole or not at all, and leaves one that another process made meanwhile as it is. */
+async function createFile(file: string, text: string): Promise<void> {
+  const draft = await writeDraft(file, text)
+  try {
+    await link(draft, file)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+  } finally {
+    await unlink(draft)
+  }
+  await flushFolder(file)
+}
+
+async function replaceFile(file: string, text: string): Promise<void> {
+  await rename(await writeDraft(file, text), file)
+  await flushFolder(file)
+}
+
+async function writeDraft(file: string, text: string): Promise<string> {
+  const draft = `${file}.${randomName(8)}`
+  const handle = await open(draft, 'wx', 0o600)
+  try {
+    await handle.writeFile(text)
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+  return draft
+}
+
+// A new name is on the disk only when its folder is.
+async function flushFolder(file: string): Promise<void> {
+  const handle = await open(join(file, '..'), 'r')
+  try {
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+}
+
+function wrong(sentence: string, cause?: unknown): ProductError {
+  return new ProductError('service_unavailable', sentence, { cause })
+}
