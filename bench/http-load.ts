@@ -26,7 +26,7 @@ export interface HttpResult {
 async function read(load: HttpLoad, end: number, result: HttpResult): Promise<void> {
   const request = `GET ${load.path} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ${load.key}\r\nAccept: application/json\r\n\r\n`
   const socket = connect({ port: load.port, host: '127.0.0.1', noDelay: true })
-  let waiting = Buffer.alloc(0)
+  let waiting: Buffer = Buffer.alloc(0)
   let needed = -1
   let started = performance.now()
   socket.on('connect', () => socket.write(request))

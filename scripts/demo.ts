@@ -1,0 +1,162 @@
+// `npm run demo`: the way of a few mails through a real appliance, told step by step; it then stays up to be played with.
+// `npm run demo -- --once` ends after the story.
+
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import process from 'node:process'
+import { createTransport } from 'nodemailer'
+import { loadConfig } from '../src/config/load.ts'
+import { type House, openHouse } from '../src/main.ts'
+import { startDns } from '../test/support/dns.ts'
+import { type DemoMail, demoMails, NOISY_DOMAIN, zone } from './demo-mails.ts'
+import { command, heading, line, showAnswer, showThread, type Thread } from './demo-print.ts'
+
+const DOMAIN = 'demo.test'
+
+type Call = <T>(method: string, path: string, body?: unknown) => Promise<T>
+
+interface Mailbox {
+  id: string
+  email: string
+  key: string
+}
+
+/** The API as a client with this key sees it. */
+function client(origin: string, key: string): Call {
+  return async <T>(method: string, path: string, body?: unknown) => {
+    const reply = await fetch(`${origin}/api/v1${path}`, {
+      method,
+      headers: {
+        authorization: `Bearer ${key}`,
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      },
+      body: body === undefined ? null : JSON.stringify(body),
+    })
+    const answer = (await reply.json()) as { ok: boolean; data: T; error?: { message: string } }
+    if (!answer.ok) throw new Error(`${method} ${path} answered ${reply.status}: ${answer.error?.message}`)
+    return answer.data
+  }
+}
+
+/** The usual port while nobody has it, else any free one. */
+async function choosePort(usual: number): Promise<string> {
+  for (const port of [usual, 0]) {
+    const server = createServer().listen(port)
+    // `once` rejects when an error comes first.
+    const bound = await once(server, 'listening').then(
+      () => true,
+      () => false,
+    )
+    if (!bound) continue
+    const { port: found } = server.address() as { port: number }
+    await new Promise((resolve) => server.close(resolve))
+    return String(found)
+  }
+  throw new Error('There is no free port.')
+}
+
+async function open(dataDir: string, dns: string): Promise<House> {
+  const settings = {
+    DATA_DIR: dataDir,
+    HTTP_PORT: await choosePort(8080),
+    SEND_PORT: await choosePort(8081),
+    SMTP_PORT: await choosePort(2525),
+    HTTP_BIND: '127.0.0.1',
+    SMTP_BIND: '127.0.0.1',
+    DNS_SERVERS: dns,
+    LOG_LEVEL: 'warn',
+  }
+  return openHouse(loadConfig(settings, join(dataDir, 'no-settings-file.json')))
+}
+
+/** What `mailstead setup` does for a first team; everything after it goes over the API. */
+async function makeTeam(house: House): Promise<string> {
+  const { teams, keys } = house.app.directory
+  const team = await teams.create({ name: 'Demo' })
+  const owner = { teamId: team.id, kind: 'root', name: 'demo', role: 'root:full', createdBy: 'operator' } as const
+  return (await keys.issue(owner)).secret
+}
+
+async function makeMailbox(call: Call, email: string, name: string): Promise<Mailbox> {
+  const wanted = { email, display_name: name, create_api_key: true }
+  const { id, api_key } = await call<{ id: string; api_key: { key: string } }>('POST', '/mailboxes', wanted)
+  return { id, email, key: api_key.key }
+}
+
+async function post(port: number, mails: readonly DemoMail[]): Promise<void> {
+  // The certificate of a trial is self-signed.
+  const transport = createTransport({
+    host: '127.0.0.1',
+    port,
+    name: 'mx.harbour.test',
+    tls: { rejectUnauthorized: false },
+  })
+  for (const { kind, options } of mails) {
+    const told = (answer: string, taken: boolean) => showAnswer(kind, String(options.from), answer, taken)
+    await transport.sendMail(options).then(
+      ({ response }) => told(response, true),
+      (error: Error & { response?: string }) => told(error.response ?? error.message, false),
+    )
+  }
+  transport.close()
+}
+
+function showWhatToTry(house: House, rootKey: string, mailbox: Mailbox, message: string): void {
+  const origin = house.app.config.APP_ORIGIN
+  const curl = (key: string, path: string) => `curl -H 'Authorization: Bearer ${key}' '${origin}/api/v1${path}'`
+  heading('Now you', 'every line can be pasted as it is')
+  command('the threads above', curl(mailbox.key, '/mailbox/threads'))
+  command('a search', curl(mailbox.key, '/mailbox/threads?q=from:grace+lunch'))
+  command('one mail: its parts, and what was checked', curl(mailbox.key, `/mailbox/messages/${message}`))
+  command('the same mail, byte for byte', curl(mailbox.key, `/mailbox/messages/${message}/raw`))
+  command('everything that knocked, also what was refused, and why', curl(rootKey, '/inbound/logs'))
+  command('the whole API', `curl '${origin}/api/v1/openapi.json'`)
+  const server = `--server 127.0.0.1:${house.ports.smtp}`
+  command('write to alice yourself', `swaks ${server} --from you@harbour.test --to ${mailbox.email}`)
+}
+
+async function tell(house: House): Promise<void> {
+  const { APP_ORIGIN: origin } = house.app.config
+  heading('1  The appliance is up', 'on an empty folder, with no settings but its ports')
+  line(`mail comes in on 127.0.0.1:${house.ports.smtp}, the API answers on ${origin}`)
+
+  heading('2  A team, a domain, two mailboxes', 'names under .test belong to nobody, so they are verified at once')
+  const rootKey = await makeTeam(house)
+  const root = client(origin, rootKey)
+  await root('POST', '/domains', { domain: DOMAIN })
+  const alice = await makeMailbox(root, `alice@${DOMAIN}`, 'Alice')
+  const bob = await makeMailbox(root, `bob@${DOMAIN}`, 'Bob')
+  const rules = [{ type: 'deny', pattern: `*@${NOISY_DOMAIN}` }]
+  await root('PUT', `/mailboxes/${alice.id}/filters`, { mode: 'denylist', rules })
+  line(`${alice.email} (who wants nothing from ${NOISY_DOMAIN}) and ${bob.email}`)
+
+  heading('3  Mail comes in over SMTP', 'and this is what the senders are told')
+  await post(house.ports.smtp, demoMails(alice.email, bob.email))
+
+  let message = ''
+  for (const mailbox of [bob, alice]) {
+    heading(`${mailbox === bob ? 4 : 5}  GET /api/v1/mailbox/threads`, `with the key of ${mailbox.email}`)
+    const threads = await client(origin, mailbox.key)<Thread[]>('GET', '/mailbox/threads')
+    for (const thread of threads) showThread(thread)
+    message = threads.find((thread) => thread.has_attachments)?.last_message.id ?? message
+  }
+  showWhatToTry(house, rootKey, alice, message)
+}
+
+const dataDir = await mkdtemp(join(tmpdir(), 'mailstead-demo-'))
+const dns = await startDns(zone)
+try {
+  const house = await open(dataDir, dns.address)
+  await tell(house)
+  if (!process.argv.includes('--once')) {
+    line('\n   Ctrl-C ends it and throws the folder away.')
+    await Promise.race(['SIGINT', 'SIGTERM'].map((signal) => once(process, signal)))
+  }
+  await house.close()
+} finally {
+  await dns.close()
+  await rm(dataDir, { recursive: true, force: true })
+}
