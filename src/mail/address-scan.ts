@@ -90,7 +90,7 @@ export class AddressScan {
     if (this.raw !== '' && !this.raw.endsWith(' ')) this.raw += ' '
   }
 
-  /** What stood in front of a colon is the name of a group, or a "mailto". */
+  /** What stood in front of a colon is the name of a group. */
   private startGroup(): void {
     if (this.email !== null) return
     this.name = ''
@@ -170,7 +170,7 @@ export class AddressScan {
     }
     if (this.text[this.pos] === '>') this.pos++
     // RFC 5322 4.4: a route in front of the address is passed over.
-    this.email ??= inside.replace(/^(?:@[^:]*|mailto):/i, '')
+    this.email ??= inside.replace(/^@[^:]*:/, '')
     this.space()
   }
 

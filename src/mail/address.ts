@@ -59,7 +59,7 @@ function localPart(text: string): string | null {
 function domainPart(text: string): string | null {
   if (text.startsWith('[')) return addressLiteral(text)
   if (!DOMAIN_TEXT.test(text)) return null
-  const domain = /[^\x00-\x7f]|xn--/i.test(text) ? domainToASCII(text) : text.toLowerCase()
+  const domain = /[^\x00-\x7f]/.test(text) ? domainToASCII(text) : text.toLowerCase()
   // Full-width digits become an IPv4 address there: what was no number before must not be one after.
   if (domain !== text.toLowerCase() && isIPv4(domain)) return null
   return domain.split('.').every((label) => LABEL.test(label)) ? domain : null

@@ -18,10 +18,10 @@ export function decodeText(body: Uint8Array, part: { encoding: string; charset: 
   return plain.includes('\r') ? plain.replace(/\r\n?/g, '\n') : plain
 }
 
-/** A header's text (RFC 2047, RFC 6532) on one line: control characters, also those an encoded word hides, become spaces. */
+/** A header's text (RFC 2047, RFC 6532) on one line: runs of spaces and control characters, also hidden in encoded words, become one space. */
 export function decodeHeader(value: string): string {
   return decodeWords(value)
-    .replace(/[\x00-\x1f\x7f]+/g, ' ')
+    .replace(/[\x00-\x20\x7f]+/g, ' ')
     .trim()
 }
 

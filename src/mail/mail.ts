@@ -8,7 +8,7 @@ export interface Address {
 
 /** One MIME part, found once at delivery. Offsets are bytes from the start of the stored mail. */
 export interface Part {
-  /** IMAP part number ("1", "2.1"); the part whose body is the whole mail is "1". */
+  /** IMAP part number ("1", "2.1"); the part whose body is the whole mail is "1", or "TEXT" when it is a multipart. */
   id: string
   /** Lower-case type/subtype. */
   type: string

@@ -54,12 +54,18 @@ function joinPieces(pieces: Piece[]): string {
   let charset: string | null = null
   const bytes: Buffer[] = []
   for (const [at, piece] of pieces.toSorted((a, b) => a.index - b.index).entries()) {
-    const mark = at === 0 && piece.encoded ? /^([^']{0,60})'[^']{0,60}'/.exec(piece.text) : null
+    const mark: RegExpExecArray | null = piece.encoded ? markOf(piece.text, at, charset) : null
     if (mark) charset = mark[1]!
     const text = Buffer.from(mark ? piece.text.slice(mark[0].length) : piece.text)
     bytes.push(piece.encoded ? percentDecoded(text) : text)
   }
   return decodeCharset(Buffer.concat(bytes), charset)
+}
+
+/** The charset (and language) in front of the first piece; some mailers repeat it in front of each. */
+function markOf(text: string, at: number, charset: string | null): RegExpExecArray | null {
+  const mark = at === 0 ? /^([^']{0,60})'[^']{0,60}'/.exec(text) : /^([^']{1,60})'/.exec(text)
+  return at === 0 || mark?.[1] === charset ? mark : null
 }
 
 function percentDecoded(text: Buffer): Buffer {

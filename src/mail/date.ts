@@ -1,0 +1,106 @@
+// The Date field becomes a moment: RFC 5322's form, the obsolete ones, and what mailers make of them.
+
+/** A longer value is no date. Characters. */
+const DATE_MAX = 200
+
+const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec']
+
+/** RFC 5322 4.3; a letter alone says nothing one could rely on, an unknown name neither: both count as UTC. Hours. */
+const ZONES = new Map([
+  ...[
+    ['edt', -4],
+    ['est', -5],
+    ['cdt', -5],
+    ['cst', -6],
+    ['mdt', -6],
+    ['mst', -7],
+    ['pdt', -7],
+    ['pst', -8],
+  ],
+  ...[
+    ['bst', 1],
+    ['cet', 1],
+    ['cest', 2],
+    ['eet', 2],
+    ['eest', 3],
+    ['msk', 3],
+    ['jst', 9],
+    ['kst', 9],
+  ],
+] as [string, number][])
+
+const TIME = '(\\d{1,2})[:.](\\d{1,2})(?:[:.](\\d{1,2})(?:[.,]\\d{1,9})?)?(?:\\s*([ap])\\.?m\\b\\.?)?'
+const ZONE = '\\s*(?:(?:gmt|utc?)?\\s*([+-])(\\d{1,2}):?(\\d{2})?\\b|([a-z]{1,5})\\b)?'
+const DAY = '(?:[a-z]{2,9}\\.?[,\\s]\\s*)?'
+
+/** "Tue, 1 Jul 2003 10:52:37 +0200", "1-Jul-03 10:52 EST". */
+const MAIL_DATE = new RegExp(
+  `^,?\\s*${DAY}(\\d{1,2})[\\s-]+([a-z]{3})[a-z]*[.,]?[\\s-]+(\\d{2,4}),?\\s+${TIME}${ZONE}`,
+  'i',
+)
+/** "Tue Jul  1 10:52:37 [CEST] 2003 [+0200]", what the C library prints. */
+const C_DATE = new RegExp(
+  `^${DAY}([a-z]{3})[a-z]*\\s+(\\d{1,2}),?\\s+${TIME}${ZONE}\\s+(\\d{4})(?:\\s*([+-]\\d{4}))?`,
+  'i',
+)
+/** "2003-07-01T10:52:37+02:00". */
+const ISO_DATE = new RegExp(`^(\\d{4})-(\\d{1,2})-(\\d{1,2})(?:t|\\s+)${TIME}${ZONE}`, 'i')
+
+/** Milliseconds since 1970 of a Date field's text; null when it names no moment. */
+export function parseDate(text: string): number | null {
+  if (text.length > DATE_MAX) return null
+  const plain = text
+    .replace(/\([^()]*\)/g, ' ')
+    .replace(/\s+/g, ' ')
+    .trim()
+  const mail = MAIL_DATE.exec(plain)
+  if (mail) return moment(yearOf(mail[3]!), monthOf(mail[2]!), mail[1]!, mail.slice(4, 8), mail.slice(8))
+  const c = C_DATE.exec(plain)
+  if (c) return moment(Number(c[11]), monthOf(c[1]!), c[2]!, c.slice(3, 7), zoneOfC(c))
+  const iso = ISO_DATE.exec(plain)
+  if (iso) return moment(Number(iso[1]), Number(iso[2]) - 1, iso[3]!, iso.slice(4, 8), iso.slice(8))
+  return null
+}
+
+function zoneOfC(found: RegExpExecArray): (string | undefined)[] {
+  const after = found[12]
+  return after ? [after[0], after.slice(1, 3), after.slice(3)] : found.slice(7, 11)
+}
+
+/** RFC 5322 4.3: two digits up to 49 are of this century, three digits count from 1900. */
+function yearOf(text: string): number {
+  const year = Number(text)
+  if (text.length === 4) return year
+  return text.length === 2 && year < 50 ? 2000 + year : 1900 + year
+}
+
+function monthOf(text: string): number {
+  return MONTHS.indexOf(text.toLowerCase())
+}
+
+type Found = (string | undefined)[]
+
+function moment(year: number, month: number, dayText: string, time: Found, zone: Found): number | null {
+  const day = Number(dayText)
+  const hour = hourOf(Number(time[0]), time[3])
+  const minute = Number(time[1])
+  const second = Number(time[2] ?? 0)
+  // A leap second is the end of its minute.
+  if (month < 0 || month > 11 || hour > 23 || minute > 59 || second > 60 || year < 1900) return null
+  const at = Date.UTC(year, month, day, hour, minute, Math.min(second, 59))
+  const real = new Date(at)
+  if (real.getUTCDate() !== day || real.getUTCMonth() !== month) return null
+  return at - offsetMinutes(zone) * 60_000
+}
+
+function hourOf(hour: number, half: string | undefined): number {
+  if (half === undefined || hour > 12) return hour
+  return (hour % 12) + (half.toLowerCase() === 'p' ? 12 : 0)
+}
+
+/** Minutes east of UTC. */
+function offsetMinutes([sign, hours, minutes, name]: Found): number {
+  if (sign === undefined) return (ZONES.get((name ?? '').toLowerCase()) ?? 0) * 60
+  const size = Number(hours) * 60 + Number(minutes ?? 0)
+  return size > 24 * 60 ? 0 : sign === '-' ? -size : size
+}

@@ -1,0 +1,97 @@
+// HTML cut into text and tags, the way browsers do where mails go wrong; linear, without a tree.
+
+/** What is told of the tokens, in their order. `attributes` is the raw text between the tag's name and its end. */
+export interface HtmlReader {
+  /** Raw text: its character references are not yet replaced. False ends the walk. */
+  text(raw: string): boolean
+  open(tag: string, attributes: string): void
+  close(tag: string): void
+}
+
+/** Elements whose content is no markup (HTML standard 13.2.5.2 to 13.2.5.4); all of them hold nothing a reader sees. */
+const RAW = new Set(['script', 'style', 'title', 'textarea', 'xmp', 'iframe', 'noembed', 'noframes'])
+
+const TAG_NAME = /[a-z][^\s/>]*/iy
+
+/** Walks the HTML from start to end. A tag or comment that never ends swallows the rest, as in a browser. */
+export function readHtml(html: string, reader: HtmlReader): void {
+  let pos = 0
+  while (pos < html.length) {
+    const tag = nextTag(html, pos)
+    if (tag > pos && !reader.text(html.slice(pos, tag))) return
+    if (tag === html.length) return
+    pos = readTag(html, tag, reader)
+  }
+}
+
+/** Where the next "<" stands that begins a tag or a comment. */
+function nextTag(html: string, from: number): number {
+  for (let at = html.indexOf('<', from); at >= 0; at = html.indexOf('<', at + 1)) {
+    if (/[a-z/!?]/i.test(html[at + 1] ?? '')) return at
+  }
+  return html.length
+}
+
+/** Reads one tag, comment or declaration; answers where the text behind it starts. */
+function readTag(html: string, start: number, reader: HtmlReader): number {
+  const mark = html[start + 1]
+  if (html.startsWith('<!--', start)) return endOfComment(html, start)
+  if (mark === '!' || mark === '?') return behind(html, '>', start)
+  TAG_NAME.lastIndex = mark === '/' ? start + 2 : start + 1
+  const name = TAG_NAME.exec(html)?.[0].slice(0, 40).toLowerCase()
+  if (name === undefined) return behind(html, '>', start)
+  const from = TAG_NAME.lastIndex
+  const end = endOfTag(html, from)
+  if (end > html.length) return html.length
+  if (mark === '/') {
+    reader.close(name)
+    return end
+  }
+  const attributes = html.slice(from, end - 1)
+  reader.open(name, attributes)
+  return RAW.has(name) ? endOfRaw(html, name, end) : end
+}
+
+/** "<!-->" and "<!--->" are whole comments; "--!>" ends one too. */
+function endOfComment(html: string, start: number): number {
+  const end = /^-?>/.exec(html.slice(start + 4, start + 6))
+  if (end) return start + 4 + end[0].length
+  return behind(html, '-->', start + 4)
+}
+
+function behind(html: string, text: string, from: number): number {
+  const at = html.indexOf(text, from)
+  return at < 0 ? html.length : at + text.length
+}
+
+/** Behind the ">" of a tag, quoted values passed over; behind the text itself when there is none. */
+function endOfTag(html: string, from: number): number {
+  let value = false
+  for (let at = from; at < html.length; at++) {
+    const code = html.charCodeAt(at)
+    if (code === 62) return at + 1
+    if (code === 61) value = true
+    else if (value && (code === 34 || code === 39)) {
+      at = html.indexOf(html[at]!, at + 1)
+      if (at < 0) break
+      value = false
+    } else if (code > 32) value = false
+  }
+  return html.length + 1
+}
+
+function endOfRaw(html: string, name: string, from: number): number {
+  const close = new RegExp(`</${name}(?=[\\s/>])`, 'gi')
+  close.lastIndex = from
+  return close.exec(html)?.index ?? html.length
+}
+
+const ATTRIBUTE = /([^\s"'>/=]+)(?:\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+)))?/g
+
+/** The value of a tag's attribute, raw; null when it is not there. The first of a name counts. */
+export function attribute(attributes: string, name: string): string | null {
+  for (const [, key, double, single, bare] of attributes.matchAll(ATTRIBUTE)) {
+    if (key!.toLowerCase() === name) return double ?? single ?? bare ?? ''
+  }
+  return null
+}
