@@ -1,0 +1,140 @@
+// The inbound log as the door keeps it: a row for every recipient, whatever became of the mail (decisions §6.4).
+
+import type { Clock } from '../base/clock.ts'
+import type { Log } from '../base/log.ts'
+import type { Db, Tx } from '../db/db.ts'
+import type { Delivered } from '../store/deliver.ts'
+import type { InboundLog, NewInboundRow } from '../store/inbound-log.ts'
+import type { Sender } from './envelope.ts'
+import { base, evidenceOf, refused, whoSent } from './log-row.ts'
+import type { Passage } from './passage.ts'
+import { type ProbeCount, Probes } from './probes.ts'
+import type { Turned } from './recipients.ts'
+import { line, type Refusal, refusals, replies } from './replies.ts'
+import type { Peer } from './transaction.ts'
+import type { LineFault } from './wire.ts'
+
+/** Rows on their way to the disk; who adds more waits. */
+const MAX_PENDING = 500
+
+interface Parts {
+  db: Db
+  inboundLog: InboundLog
+  clock: Clock
+  log: Log
+}
+
+export class Journal {
+  /** Faults in bytes since the start, by kind, for the operator. */
+  readonly faults = new Map<LineFault, number>()
+  readonly #parts: Parts
+  readonly #probes = new Probes()
+  readonly #pending = new Set<Promise<void>>()
+
+  constructor(parts: Parts) {
+    this.#parts = parts
+  }
+
+  countFault(fault: LineFault): void {
+    this.faults.set(fault, (this.faults.get(fault) ?? 0) + 1)
+  }
+
+  /** Notes a recipient turned away at RCPT. Resolves before the row is on the disk unless many are waiting. */
+  async refuseRecipient(turned: Turned, sender: Sender, peer: Peer): Promise<void> {
+    const { refusal, teamId } = turned
+    if (teamId === null || refusal.reason === null) return
+    const now = this.#parts.clock.now()
+    const isProbe = refusal.reason === 'unknown_recipient'
+    if (isProbe && !this.#probes.admit({ address: peer.address, domain: turned.domain, teamId }, now)) return
+    const { filter } = turned
+    await this.#add([
+      {
+        ...refused(refusal),
+        ...whoSent(sender, peer),
+        teamId,
+        mailboxId: turned.mailboxId,
+        domain: turned.domain,
+        rcptTo: turned.rcptTo,
+        evidence: filter ? { filter } : {},
+        createdAt: now,
+      },
+    ])
+  }
+
+  /** Notes a mail turned away as a whole: a row for each of its recipients. */
+  async refuseMail(passage: Passage, refusal: Refusal): Promise<void> {
+    const now = this.#parts.clock.now()
+    const rows = passage.transaction.recipients.map((recipient) => ({
+      ...base(passage, recipient, now),
+      ...refused(refusal),
+      evidence: evidenceOf(passage, null),
+    }))
+    await this.#add(rows)
+  }
+
+  /** Notes a mail that was taken, as part of the unit of work that stores it. */
+  async noteDelivered(tx: Tx, passage: Passage, delivered: readonly Delivered[]): Promise<void> {
+    const { queueId, recipients } = passage.transaction
+    const now = this.#parts.clock.now()
+    const reply = replies.queued(queueId)
+    const rows = recipients.map((recipient, index): NewInboundRow => {
+      const copy = delivered[index]!
+      const stored = passage.judgement?.junk ? 'junk' : 'stored'
+      return {
+        ...base(passage, recipient, now),
+        status: copy.outcome === 'duplicate' ? 'duplicate' : stored,
+        detail: reply.text,
+        smtpReply: line(reply),
+        messageId: copy.messageId,
+        evidence: evidenceOf(passage, copy),
+      }
+    })
+    await this.#parts.inboundLog.appendMany(tx, rows)
+  }
+
+  /** Writes the counts of probes whose minute is over. */
+  async countProbes(): Promise<void> {
+    await this.#writeCounts(this.#probes.take(this.#parts.clock.now()))
+  }
+
+  /** Waits until everything noted is on the disk. */
+  async flush(): Promise<void> {
+    await this.#writeCounts(this.#probes.takeAll())
+    await Promise.all(this.#pending)
+  }
+
+  async #writeCounts(counts: readonly ProbeCount[]): Promise<void> {
+    const refusal = refusals.unknown
+    const now = this.#parts.clock.now()
+    await this.#add(
+      counts.map(({ probe, more }) => ({
+        ...refused(refusal),
+        detail: `${more} more unknown recipients were tried from this address within a minute`,
+        mailFrom: '',
+        remoteAddress: probe.address,
+        remoteName: null,
+        helo: '',
+        tls: null,
+        teamId: probe.teamId,
+        mailboxId: null,
+        domain: probe.domain,
+        rcptTo: `*@${probe.domain}`,
+        evidence: { probes: more },
+        createdAt: now,
+      })),
+    )
+  }
+
+  async #add(rows: readonly NewInboundRow[]): Promise<void> {
+    if (rows.length === 0) return
+    const { db, inboundLog, log } = this.#parts
+    const written: Promise<void> = db
+      .write((tx) => inboundLog.appendMany(tx, rows))
+      .catch((error: unknown) => log.error({ err: error }, 'rows of the inbound log could not be written'))
+      .then(() => {
+        this.#pending.delete(written)
+      })
+    this.#pending.add(written)
+    if (this.#pending.size > MAX_PENDING) await written
+  }
+}

@@ -1,0 +1,73 @@
+// What a row of the inbound log says of a mail, taken from what is known of it.
+
+import type { Delivered } from '../store/deliver.ts'
+import type { NewInboundRow } from '../store/inbound-log.ts'
+import type { Sender } from './envelope.ts'
+import type { Passage } from './passage.ts'
+import type { Recipient } from './recipients.ts'
+import { line, type Refusal } from './replies.ts'
+import type { Peer } from './transaction.ts'
+
+type Part<K extends keyof NewInboundRow> = Pick<NewInboundRow, K>
+
+/** Everything but what became of it. */
+export function base(
+  { transaction, peer, sizeBytes, inspection, judgement }: Passage,
+  recipient: Recipient,
+  now: number,
+): Omit<NewInboundRow, 'status' | 'detail' | 'smtpReply' | 'evidence'> {
+  const verdict = inspection?.verdict
+  return {
+    ...whoSent(transaction.sender, peer),
+    teamId: recipient.teamId,
+    mailboxId: recipient.mailbox.id,
+    domain: recipient.domain,
+    reason: null,
+    rcptTo: recipient.rcptTo,
+    headerFrom: inspection?.mail.from[0]?.email ?? null,
+    subject: inspection?.mail.subject ?? null,
+    sizeBytes,
+    authentication: verdict ? { spf: verdict.spf, dkim: verdict.dkim, dmarc: verdict.dmarc, arc: verdict.arc } : null,
+    spamScore: judgement?.spam.score ?? null,
+    messageId: null,
+    createdAt: now,
+  }
+}
+
+export function whoSent(
+  sender: Sender,
+  peer: Peer,
+): Part<'mailFrom' | 'remoteAddress' | 'remoteName' | 'helo' | 'tls'> {
+  return {
+    mailFrom: sender.address,
+    remoteAddress: peer.address,
+    remoteName: typeof peer.name === 'object' ? peer.name.name : null,
+    helo: peer.helo,
+    tls: peer.tls,
+  }
+}
+
+export function refused({ reply, reason }: Refusal): Part<'status' | 'reason' | 'detail' | 'smtpReply'> {
+  return { status: reply.code < 500 ? 'deferred' : 'refused', reason, detail: reply.text, smtpReply: line(reply) }
+}
+
+/** Decisions §6.4: what was asked of DNS and came back, each signature, the rule that matched, the points, the thread. */
+export function evidenceOf({ inspection, judgement }: Passage, copy: Delivered | null): Record<string, unknown> {
+  if (!inspection) return {}
+  const { verdict } = inspection
+  return {
+    dns: verdict.dns,
+    spf: { result: verdict.spf, domain: verdict.spfDomain, reason: verdict.spfReason },
+    signatures: verdict.signatures,
+    dmarc: {
+      result: verdict.dmarc,
+      policy: verdict.dmarcPolicy,
+      domain: verdict.fromDomain,
+      reason: verdict.dmarcReason,
+    },
+    arc: { result: verdict.arc, domain: verdict.arcDomain },
+    filter: judgement?.filter ?? null,
+    spam: judgement?.spam.parts ?? [],
+    thread: copy?.threadId ? { id: copy.threadId, by: copy.threadBy, ref: copy.threadRef } : null,
+  }
+}

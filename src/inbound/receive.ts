@@ -1,0 +1,164 @@
+// The path of one mail through the house, step by step, from its first byte to the answer after its last.
+
+import type { Context } from '../context.ts'
+import type { Arrival, Inspection } from '../mail/mail.ts'
+import type { DeliverTarget } from '../store/deliver.ts'
+import { Budget } from './budget.ts'
+import type { Journal } from './journal.ts'
+import { type Judgement, judge } from './judgement.ts'
+import { AT_WORK_BYTES, AT_WORK_LEAST } from './limits.ts'
+import type { Passage } from './passage.ts'
+import type { Recipient, Recipients } from './recipients.ts'
+import { type Refusal, type Reply, refusals, replies } from './replies.ts'
+import { type Spool, SpoolFull } from './spool.ts'
+import type { Peer, Transaction } from './transaction.ts'
+import type { MailStream } from './wire.ts'
+
+/** Bytes at work for each byte of a mail: as it came, as it will be stored, and in between. */
+const COPIES = 3
+
+interface Parts {
+  app: Context
+  spool: Spool
+  journal: Journal
+  recipients: Recipients
+}
+
+export class Receiver {
+  readonly #parts: Parts
+  readonly #atWork = new Budget(AT_WORK_BYTES)
+
+  constructor(parts: Parts) {
+    this.#parts = parts
+  }
+
+  /** Takes a mail from its content to its answer. Never rejects, and always reads the content to its end. */
+  async receive(content: MailStream, transaction: Transaction, peer: Peer): Promise<Reply> {
+    const passage: Passage = { transaction, peer, receivedAt: 0, sizeBytes: null, inspection: null, judgement: null }
+    let refusal: Refusal | null
+    try {
+      refusal = await this.#take(content, passage)
+    } catch (error) {
+      // Nobody waits for an answer, and nothing was asked for yet.
+      if (!content.readableEnded) return replies.closing
+      refusal = this.#explain(error, passage)
+    }
+    if (refusal === null) return replies.queued(transaction.queueId)
+    await this.#parts.journal.refuseMail(passage, refusal)
+    return refusal.reply
+  }
+
+  /** @returns why the mail is turned away, or null once it is stored for good */
+  async #take(content: MailStream, passage: Passage): Promise<Refusal | null> {
+    const { app, spool, journal } = this.#parts
+    const held = await spool.hold(content).catch((error: unknown) => {
+      // What is wrong with the mail comes before what is wrong with us.
+      if (content.readableEnded && judgeForm(content)) return null
+      throw error
+    })
+    try {
+      passage.receivedAt = app.clock.now()
+      passage.sizeBytes = content.byteLength
+      const malformed = judgeForm(content)
+      if (malformed?.reason === 'bad_bytes') journal.countFault(content.fault!)
+      if (malformed || !held) return malformed
+      const room = Math.max(held.sizeBytes * COPIES, AT_WORK_LEAST)
+      return await this.#atWork.during(room, async () => {
+        const inspection = await app.inspector.inspect(held.source, this.#arrival(passage))
+        return this.#settle(passage, inspection)
+      })
+    } finally {
+      await held?.release()
+    }
+  }
+
+  async #settle(passage: Passage, inspection: Inspection): Promise<Refusal | null> {
+    const { transaction, peer } = passage
+    const judgement = judge(inspection, transaction, peer, this.#parts.app.config)
+    passage.inspection = inspection
+    passage.judgement = judgement
+    if (judgement.refusal) return judgement.refusal
+    const noRoom = await this.#findRoom(transaction, passage.sizeBytes!)
+    if (noRoom) return noRoom
+    await this.#store(passage, inspection, judgement)
+    return null
+  }
+
+  /** Looked at again now that the size is known; what was said of it at MAIL may have been wrong. */
+  async #findRoom({ recipients, sender }: Transaction, sizeBytes: number): Promise<Refusal | null> {
+    for (const { mailbox } of recipients) {
+      const full = await this.#parts.recipients.judgeRoom(mailbox, sizeBytes)
+      if (!full) continue
+      if (recipients.length === 1) return full
+      // One answer for all: the others get theirs when it is sent again, because the full mailbox is told apart at RCPT then.
+      return sizeBytes > (sender.declaredBytes ?? sizeBytes) ? refusals.largerThanDeclared : refusals.failure
+    }
+    return null
+  }
+
+  async #store(passage: Passage, inspection: Inspection, judgement: Judgement): Promise<void> {
+    const { app, journal } = this.#parts
+    const { transaction, receivedAt } = passage
+    const mail = { inspection, mailFrom: transaction.sender.address, receivedAt }
+    const targets = transaction.recipients.map((recipient) => target(recipient, inspection, judgement))
+    await app.store.deliver(mail, targets, async (tx, delivered) => {
+      // Another mail was faster: all or nothing, because there is one answer.
+      if (delivered.some(({ outcome }) => outcome === 'full')) throw new MailboxFilled('A mailbox filled up meanwhile.')
+      await journal.noteDelivered(tx, passage, delivered)
+    })
+  }
+
+  #arrival({ transaction, peer, receivedAt }: Passage): Arrival {
+    const [first, ...others] = transaction.recipients
+    return {
+      remoteAddress: peer.address,
+      remoteName: typeof peer.name === 'object' ? peer.name.name : null,
+      helo: peer.helo,
+      mailFrom: transaction.sender.address,
+      tls: peer.tls,
+      protocol: peer.protocol,
+      receivedAt,
+      hostName: this.#parts.app.config.MAIL_HOSTS[0]!,
+      queueId: transaction.queueId,
+      rcptTo: first && others.length === 0 ? first.rcptTo : null,
+    }
+  }
+
+  #explain(error: unknown, { transaction }: Passage): Refusal {
+    this.#parts.app.log.error({ err: error, queueId: transaction.queueId }, 'a mail could not be taken')
+    return isFull(error) ? refusals.noRoom : refusals.failure
+  }
+}
+
+class MailboxFilled extends Error {}
+
+/** What is wrong with a mail before anybody looks into it. */
+function judgeForm(content: MailStream): Refusal | null {
+  if (content.fault === 'bare_cr') return refusals.bareCr
+  if (content.fault === 'bare_lf') return refusals.bareLf
+  if (content.fault === 'nul') return refusals.nul
+  return content.sizeExceeded ? refusals.tooLarge : null
+}
+
+function target(recipient: Recipient, inspection: Inspection, judgement: Judgement): DeliverTarget {
+  const { verdict } = inspection
+  const { spf, dkim, dmarc, arc, fromAligned } = verdict
+  const signatures = verdict.signatures.map(({ domain, result, reason }) => `DKIM ${result} for ${domain}: ${reason}`)
+  const reasons = [verdict.spfReason, ...signatures, verdict.dmarcReason].filter((reason) => reason !== '')
+  const { junk, spam } = judgement
+  return {
+    mailboxId: recipient.mailbox.id,
+    rcptTo: recipient.rcptTo,
+    email: recipient.mailbox.email,
+    quotaBytes: recipient.mailbox.quotaBytes,
+    junk,
+    authentication: { spf, dkim, dmarc, arc, fromAligned, reasons },
+    spam: { score: spam.score, isSpam: junk, reasons: spam.parts.map(({ reason }) => reason) },
+  }
+}
+
+// SQLITE_FULL is 13.
+function isFull(error: unknown): boolean {
+  const { code, errcode } = error as { code?: string; errcode?: number }
+  return error instanceof SpoolFull || code === 'ENOSPC' || code === 'EDQUOT' || (errcode ?? 0) % 256 === 13
+}
