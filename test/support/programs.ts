@@ -1,0 +1,17 @@
+// Programs of other people that a test may talk to: there or not, and why not.
+
+import { spawnSync } from 'node:child_process'
+import process from 'node:process'
+
+// Debian keeps Postfix's programs where only root looks.
+const PATH = `${process.env.PATH}:/usr/sbin:/sbin`
+
+/**
+ * @param args a call that succeeds where everything needed is there; left out, it is enough that the program starts
+ * @returns false, or the reason for node:test's `skip`
+ */
+export function missingProgram(program: string, args?: string[], needed = program): false | string {
+  const result = spawnSync(program, args ?? ['--version'], { env: { ...process.env, PATH }, stdio: 'ignore' })
+  const there = result.error === undefined && (args === undefined || result.status === 0)
+  return there ? false : `${needed} is not installed`
+}
