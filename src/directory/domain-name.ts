@@ -3,8 +3,10 @@
 import { isIP } from 'node:net'
 import { domainToASCII } from 'node:url'
 import { parse } from 'tldts'
+import { invalid } from '../base/errors.ts'
 import type { Config } from '../config/config.ts'
 
+const NAME_MIN = 4
 const NAME_MAX = 253
 const LABEL = /^[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?$/
 // RFC 2606 §2, RFC 6761 §6: nobody can own a name under these.
@@ -45,6 +47,24 @@ export function isReserved(name: string): boolean {
 export function isOwnName(name: string, config: Config): boolean {
   const origins = [config.APP_ORIGIN, config.SEND_ORIGIN].map((origin) => new URL(origin).hostname)
   return [...config.MAIL_HOSTS, ...origins, config.AGENT_MAILBOX_DOMAIN].includes(name)
+}
+
+/**
+ * The stored form of a name a team wants to claim.
+ * @throws ProductError validation_error on `domain` (decisions §4.1)
+ */
+export function checkDomainName(written: string, config: Config): string {
+  const name = domainName(written)
+  if (name === null || !isHostName(name)) {
+    throw invalid('domain', 'invalid_format', 'The domain must be a host name with at least two labels.')
+  }
+  if (name.length < NAME_MIN)
+    throw invalid('domain', 'too_small', `The domain must have at least ${NAME_MIN} characters.`)
+  if (isPublicSuffix(name)) {
+    throw invalid('domain', 'forbidden_value', 'The domain is a public suffix, below which others register names.')
+  }
+  if (isOwnName(name, config)) throw invalid('domain', 'forbidden_value', 'The domain belongs to the appliance itself.')
+  return name
 }
 
 function isAscii(text: string): boolean {

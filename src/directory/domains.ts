@@ -3,40 +3,21 @@
 import { generateKeyPair } from 'node:crypto'
 import { promisify } from 'node:util'
 import type { Clock } from '../base/clock.ts'
-import { conflict, invalid, notFound, ProductError } from '../base/errors.ts'
+import { conflict, notFound, ProductError } from '../base/errors.ts'
 import { newId, randomName } from '../base/ids.ts'
 import type { Resolver } from '../base/resolver.ts'
 import type { Vault } from '../base/secrets.ts'
 import type { Config } from '../config/config.ts'
 import type { Db, Reader, Row, SqlValue, Tx } from '../db/db.ts'
 import { type Page, type PageKey, pageOf } from '../db/page.ts'
-import { type DnsRecords, dnsRecords } from './dns-records.ts'
 import { checkDomain, type DomainCheck, type DomainFindings } from './domain-checks.ts'
-import { type DomainState, newDomain, nextState, type VerificationStatus } from './domain-life.ts'
-import { domainName, isHostName, isOwnName, isPublicSuffix, isReserved } from './domain-name.ts'
+import { newDomain, nextState, type VerificationStatus } from './domain-life.ts'
+import { checkDomainName, isReserved } from './domain-name.ts'
+import { type Domain, presentDomain, type ReceivingDomain, stateColumns, stateOf } from './domain-record.ts'
 import type { Filters } from './filters.ts'
 import { teamSuspendedAt } from './teams.ts'
 
-export interface Domain {
-  id: string
-  teamId: string
-  name: string
-  verificationStatus: VerificationStatus
-  sesDkimStatus: string
-  /** Last successful verification. */
-  verifiedAt: number | null
-  createdAt: number
-  records: DnsRecords
-}
-
-/** What receiving needs to know of the domain a recipient is at. */
-export interface ReceivingDomain {
-  id: string
-  teamId: string
-  name: string
-  /** Since when the team is suspended, null while it is active. */
-  teamSuspendedAt: number | null
-}
+export type { Domain, ReceivingDomain } from './domain-record.ts'
 
 export interface DomainFilter {
   status?: VerificationStatus
@@ -61,7 +42,6 @@ interface DomainParts {
 export const DKIM_PURPOSE = 'dkim'
 const SELECTOR = 's1'
 const TOKEN_LENGTH = 32
-const NAME_MIN = 4
 /** Domains one automatic round looks at, and how many of them at once. */
 const ROUND_MAX = 100
 const AT_ONCE = 10
@@ -79,7 +59,7 @@ export class Domains {
    */
   async create(teamId: string, written: string): Promise<Domain> {
     const { db, clock, vault, config } = this.#parts
-    const name = checkName(written, config)
+    const name = checkDomainName(written, config)
     await refuseTaken(db.read, teamId, name)
     const keys = await promisify(generateKeyPair)('rsa', {
       modulusLength: 2048,
@@ -219,6 +199,10 @@ export class Domains {
     }
   }
 
+  #present(row: Row): Domain {
+    return presentDomain(row, this.#parts.config.MAIL_HOSTS)
+  }
+
   #look(row: Row): Promise<DomainFindings> {
     return checkDomain(this.#parts.resolver, this.#present(row).records, isReserved(row.name as string))
   }
@@ -258,59 +242,6 @@ export class Domains {
     )
     return changed
   }
-
-  #present(row: Row): Domain {
-    const name = row.name as string
-    const parts = {
-      name,
-      token: row.verification_token as string,
-      selector: row.dkim_selector as string,
-      dkimPublic: row.dkim_public as string,
-    }
-    return {
-      id: row.id as string,
-      teamId: row.team_id as string,
-      name,
-      verificationStatus: row.verification_status as VerificationStatus,
-      sesDkimStatus: row.ses_dkim_status as string,
-      verifiedAt: row.verified_at as number | null,
-      createdAt: row.created_at as number,
-      records: dnsRecords(parts, this.#parts.config.MAIL_HOSTS),
-    }
-  }
-}
-
-function stateOf(row: Row): DomainState {
-  return {
-    status: row.verification_status as VerificationStatus,
-    createdAt: row.created_at as number,
-    verifiedAt: row.verified_at as number | null,
-    missingDays: row.missing_days as number,
-    nextCheckAt: row.next_check_at as number | null,
-  }
-}
-
-function stateColumns(state: DomainState) {
-  return {
-    verification_status: state.status,
-    verified_at: state.verifiedAt,
-    missing_days: state.missingDays,
-    next_check_at: state.nextCheckAt,
-  }
-}
-
-function checkName(written: string, config: Config): string {
-  const name = domainName(written)
-  if (name === null || !isHostName(name)) {
-    throw invalid('domain', 'invalid_format', 'The domain must be a host name with at least two labels.')
-  }
-  if (name.length < NAME_MIN)
-    throw invalid('domain', 'too_small', `The domain must have at least ${NAME_MIN} characters.`)
-  if (isPublicSuffix(name)) {
-    throw invalid('domain', 'forbidden_value', 'The domain is a public suffix, below which others register names.')
-  }
-  if (isOwnName(name, config)) throw invalid('domain', 'forbidden_value', 'The domain belongs to the appliance itself.')
-  return name
 }
 
 async function refuseTaken(reader: Reader, teamId: string, name: string): Promise<void> {

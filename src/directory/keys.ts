@@ -6,43 +6,12 @@ import { newId } from '../base/ids.ts'
 import { isSecret, newSecret, sha256 } from '../base/secrets.ts'
 import type { Db, Row, SqlValue, Tx } from '../db/db.ts'
 import { type Page, type PageKey, pageOf } from '../db/page.ts'
-import { isPermission, isRole, MAILBOX_SCOPES, ROLES } from './permissions.ts'
+import { checkExpiry, checkPermissions, type KeyInput } from './key-input.ts'
+import { type ApiKey, type KeyKind, type KeyStatus, permissionsOf, presentKey, statusOf } from './key-record.ts'
 import type { Recognised } from './principal.ts'
 import { checkName, teamSuspendedAt } from './teams.ts'
 
-export type KeyKind = 'root' | 'mailbox'
-export type KeyStatus = 'active' | 'expired' | 'revoked'
-
-/** What is shown of a key (decisions §2.2); the secret itself is shown once, by `issue` and `rotate`. */
-export interface ApiKey {
-  id: string
-  teamId: string
-  name: string
-  kind: KeyKind
-  role: string | null
-  permissions: readonly string[]
-  mailboxId: string | null
-  prefix: string
-  last4: string
-  status: KeyStatus
-  createdBy: string
-  createdAt: number
-  expiresAt: number | null
-  /** Start of the minute of the last use. */
-  lastUsedAt: number | null
-  revokedAt: number | null
-}
-
-export interface KeyInput {
-  teamId: string
-  kind: KeyKind
-  mailboxId?: string
-  name: string
-  role?: string
-  permissions?: readonly string[]
-  expiresAt?: number | null
-  createdBy: string
-}
+export type { ApiKey, KeyKind, KeyStatus } from './key-record.ts'
 
 export interface IssuedKey {
   record: ApiKey
@@ -62,8 +31,6 @@ export const MAILBOX_KEYS_MAX = 25
 /** Longest time an old secret works beside the new one (decisions §2.2). */
 export const GRACE_SECONDS_MAX = 86_400
 const NAME_MAX = 100
-const PERMISSIONS_MAX = 50
-const LIFETIME_MAX_MS = 5 * 366 * 86_400_000
 const MINUTE_MS = 60_000
 const ACTIVE = 'revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ?)'
 
@@ -98,7 +65,6 @@ export class Keys {
       kind: input.kind,
       name: checkName(input.name, NAME_MAX),
       role: input.role,
-      // The permissions of a role are those of the program that runs, not those of the day the key was made.
       permissions: input.role === undefined ? JSON.stringify(permissions) : null,
       ...secretColumns(secret),
       created_by: input.createdBy,
@@ -248,72 +214,4 @@ export class Keys {
 
 function secretColumns(secret: string) {
   return { hash: sha256(secret), prefix: secret.slice(0, 10), last4: secret.slice(-4) }
-}
-
-function statusOf(row: Row, now: number): KeyStatus {
-  if (row.revoked_at !== null) return 'revoked'
-  return row.expires_at !== null && (row.expires_at as number) <= now ? 'expired' : 'active'
-}
-
-function permissionsOf(row: Row): readonly string[] {
-  const role = row.role as string | null
-  if (role !== null) return isRole(role) ? ROLES[role] : []
-  return JSON.parse(row.permissions as string) as string[]
-}
-
-function presentKey(row: Row, now: number): ApiKey {
-  return {
-    id: row.id as string,
-    teamId: row.team_id as string,
-    name: row.name as string,
-    kind: row.kind as KeyKind,
-    role: row.role as string | null,
-    permissions: permissionsOf(row),
-    mailboxId: row.mailbox_id as string | null,
-    prefix: row.prefix as string,
-    last4: row.last4 as string,
-    status: statusOf(row, now),
-    createdBy: row.created_by as string,
-    createdAt: row.created_at as number,
-    expiresAt: row.expires_at as number | null,
-    lastUsedAt: row.last_used_at as number | null,
-    revokedAt: row.revoked_at as number | null,
-  }
-}
-
-function checkPermissions(input: KeyInput): readonly string[] {
-  const { kind, role, permissions } = input
-  if (kind === 'mailbox') return checkList(permissions ?? MAILBOX_SCOPES, isScope)
-  if ((role === undefined) === (permissions === undefined)) {
-    throw invalid('role', 'invalid_union', 'Exactly one of role and permissions must be given.')
-  }
-  if (permissions !== undefined) return checkList(permissions, isPermission)
-  if (!isRole(role!)) throw invalid('role', 'invalid_enum', `The role must be one of ${Object.keys(ROLES).join(', ')}.`)
-  return ROLES[role]
-}
-
-function isScope(name: string): boolean {
-  return (MAILBOX_SCOPES as readonly string[]).includes(name)
-}
-
-function checkList(permissions: readonly string[], known: (name: string) => boolean): readonly string[] {
-  if (permissions.length === 0) throw invalid('permissions', 'too_small', 'At least one permission must be given.')
-  if (permissions.length > PERMISSIONS_MAX) {
-    throw invalid('permissions', 'too_big', `At most ${PERMISSIONS_MAX} permissions can be given.`)
-  }
-  if (new Set(permissions).size !== permissions.length) {
-    throw invalid('permissions', 'duplicate', 'A permission must be named only once.')
-  }
-  const stranger = permissions.findIndex((name) => !known(name))
-  if (stranger >= 0)
-    throw invalid(`permissions.${stranger}`, 'invalid_enum', 'There is no such permission for this kind of key.')
-  return permissions
-}
-
-function checkExpiry(expiresAt: number | null | undefined, now: number): void {
-  if (expiresAt === null || expiresAt === undefined) return
-  if (expiresAt <= now) throw invalid('expires_at', 'too_small', 'The time of expiry must lie in the future.')
-  if (expiresAt > now + LIFETIME_MAX_MS) {
-    throw invalid('expires_at', 'too_big', 'The time of expiry must lie at most 5 years ahead.')
-  }
 }

@@ -2,6 +2,7 @@
 
 import { invalid } from '../base/errors.ts'
 import { domainName } from './domain-name.ts'
+import { checkName } from './teams.ts'
 
 /** Through which sending accounts a mailbox sends. */
 export type SendScope =
@@ -45,6 +46,16 @@ export function checkAddress(text: string): MailboxAddress {
     )
   }
   return { email, domain }
+}
+
+/** @throws ProductError validation_error on `display_name` */
+export function checkDisplayName(name: string | null): string | null {
+  return name === null ? null : checkName(name, DISPLAY_NAME_MAX, 'display_name')
+}
+
+/** @throws ProductError validation_error on `reason` */
+export function checkReason(reason: string | undefined): string | null {
+  return reason === undefined ? null : checkName(reason, REASON_MAX, 'reason')
 }
 
 /** @throws ProductError validation_error on `quota_bytes` */

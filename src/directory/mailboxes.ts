@@ -6,39 +6,22 @@ import { newId } from '../base/ids.ts'
 import type { Config } from '../config/config.ts'
 import type { Db, Reader, Row, SqlValue, Tx } from '../db/db.ts'
 import { type Page, type PageKey, pageOf } from '../db/page.ts'
-import type { Domains, ReceivingDomain } from './domains.ts'
+import type { Domains } from './domains.ts'
 import type { IssuedKey, Keys } from './keys.ts'
-import { baseLocal } from './local-part.ts'
 import {
   checkAddress,
+  checkDisplayName,
   checkQuota,
+  checkReason,
   checkSendScope,
-  DISPLAY_NAME_MAX,
   QUOTA_DEFAULT_BYTES,
-  REASON_MAX,
   type SendScope,
 } from './mailbox-input.ts'
-import { checkName } from './teams.ts'
+import { type Mailbox, type MailboxStatus, mailboxRow, presentMailbox } from './mailbox-record.ts'
+import { findReceiver, type Receiver } from './receiver.ts'
 
-export type MailboxStatus = 'active' | 'suspended' | 'deleted'
-
-export interface Mailbox {
-  id: string
-  teamId: string
-  domainId: string
-  email: string
-  displayName: string | null
-  quotaBytes: number
-  sendScope: SendScope
-  status: MailboxStatus
-  statusReason: string | null
-  isAgent: boolean
-  agentRegistrationId: string | null
-  createdAt: number
-  updatedAt: number
-  suspendedAt: number | null
-  deletedAt: number | null
-}
+export type { Mailbox, MailboxStatus } from './mailbox-record.ts'
+export type { Receiver } from './receiver.ts'
 
 export interface MailboxInput {
   email: string
@@ -65,16 +48,6 @@ export interface MailboxFilter {
   after: PageKey | null
 }
 
-/** Who receives what is sent to an address, or why nobody does. */
-export type Receiver =
-  | { reason: null; mailbox: Mailbox; domain: ReceivingDomain }
-  | { reason: 'unknown_domain' }
-  /** `domain` is null for names that belong to the appliance rather than to a team. */
-  | { reason: 'unknown_recipient'; domain: ReceivingDomain | null }
-  | { reason: 'mailbox_suspended'; mailbox: Mailbox; domain: ReceivingDomain }
-  /** `deferred` while the sender should try again later; afterwards the mail is refused (decisions §2.3). */
-  | { reason: 'team_suspended'; domain: ReceivingDomain; deferred: boolean }
-
 interface MailboxParts {
   db: Db
   clock: Clock
@@ -84,11 +57,6 @@ interface MailboxParts {
   /** Makes the mail side of a new mailbox: folders and counters. */
   openAccount(tx: Tx, mailboxId: string): Promise<void>
 }
-
-/** How long mail for a suspended team is deferred before it is refused. */
-export const SUSPENDED_DEFER_MS = 7 * 86_400_000
-// RFC 2142 §4-5, RFC 5321 §4.5.1: these reach somebody at every domain.
-const ROLE_NAMES = ['postmaster', 'abuse']
 
 export class Mailboxes {
   readonly #parts: MailboxParts
@@ -132,7 +100,7 @@ export class Mailboxes {
   async byEmail(email: string): Promise<Mailbox | undefined> {
     const cut = email.lastIndexOf('@')
     const domain = await this.#parts.domains.byName(email.slice(cut + 1).toLowerCase())
-    return domain && this.#at(this.#parts.db.read, domain.id, email.toLowerCase())
+    return domain && this.at(domain.id, email.toLowerCase())
   }
 
   /** Newest first. */
@@ -158,24 +126,28 @@ export class Mailboxes {
     return pageOf(rows, filter.limit, (row) => [row.created_at as number, row.n as number], presentMailbox)
   }
 
-  /**
-   * Who receives what is sent to `localPart` at `domain`: two reads by index, a third for role names.
-   * @param localPart as written in the envelope: any case, quoted or not, with or without a `+tag`
-   * @param domain lower-case A-labels; null for the bare `<postmaster>` of RFC 5321 §4.5.1
-   */
-  async receiver(localPart: string, domain: string | null): Promise<Receiver> {
-    const local = baseLocal(localPart)
-    const { domains, config, db, clock } = this.#parts
-    if (domain === null || config.MAIL_HOSTS.includes(domain)) return this.#operator(local)
-    const target = await domains.byName(domain)
-    if (target === undefined) return { reason: 'unknown_domain' }
-    if (target.teamSuspendedAt !== null) {
-      const deferred = clock.now() < target.teamSuspendedAt + SUSPENDED_DEFER_MS
-      return { reason: 'team_suspended', domain: target, deferred }
-    }
-    const mailbox = (await this.#at(db.read, target.id, `${local}@${domain}`)) ?? (await this.#roleOwner(target, local))
-    if (mailbox === undefined) return { reason: 'unknown_recipient', domain: target }
-    return { reason: mailbox.status === 'active' ? null : 'mailbox_suspended', mailbox, domain: target }
+  /** Who receives what is sent to an address; see `findReceiver`. */
+  receiver(localPart: string, domain: string | null): Promise<Receiver> {
+    const { domains, config, clock } = this.#parts
+    return findReceiver({ mailboxes: this, domains, mailHosts: config.MAIL_HOSTS, now: clock.now() }, localPart, domain)
+  }
+
+  /** The mailbox of exactly this lower-case address at a domain; never a deleted one. */
+  at(domainId: string, email: string): Promise<Mailbox | undefined> {
+    return readAt(this.#parts.db.read, domainId, email)
+  }
+
+  /** The oldest active mailbox of a domain, of a team, or of the whole appliance; those of agents aside. */
+  async oldest(of: { domainId: string } | { teamId: string } | 'all'): Promise<Mailbox | undefined> {
+    const first = (condition: string, ...values: SqlValue[]) =>
+      this.#parts.db.read.get(`SELECT * FROM mailboxes WHERE ${condition} LIMIT 1`, values)
+    const fit = `status = 'active' AND is_agent = 0`
+    let row: Row | undefined
+    if (of === 'all') row = await first(`${fit} ORDER BY n`)
+    else if ('domainId' in of) row = await first(`domain_id = ? AND ${fit} ORDER BY n`, of.domainId)
+    // This order is that of the index, so that nothing is sorted.
+    else row = await first(`team_id = ? AND ${fit} ORDER BY created_at, n`, of.teamId)
+    return row && presentMailbox(row)
   }
 
   /**
@@ -210,8 +182,12 @@ export class Mailboxes {
   suspend(teamId: string, id: string, reason?: string): Promise<Mailbox> {
     return this.#change(teamId, id, (mailbox, now) => {
       if (mailbox.status === 'deleted') throw conflict('The mailbox is deleted.')
-      const statusReason = reason === undefined ? null : checkName(reason, REASON_MAX, 'reason')
-      return { ...mailbox, status: 'suspended', statusReason, suspendedAt: mailbox.suspendedAt ?? now }
+      return {
+        ...mailbox,
+        status: 'suspended',
+        statusReason: checkReason(reason),
+        suspendedAt: mailbox.suspendedAt ?? now,
+      }
     })
   }
 
@@ -250,7 +226,7 @@ export class Mailboxes {
     if (domain.verificationStatus !== 'verified') {
       throw invalid('email', 'unverified_domain', `The domain ${address.domain} is not verified.`)
     }
-    if ((await this.#at(tx, domain.id, address.email)) !== undefined) throw conflict('The address is in use.', 'email')
+    if ((await readAt(tx, domain.id, address.email)) !== undefined) throw conflict('The address is in use.', 'email')
     const now = clock.now()
     const mailbox: Mailbox = {
       id: newId('mailbox'),
@@ -295,81 +271,12 @@ export class Mailboxes {
       return { ...next, updatedAt: now }
     })
   }
-
-  async #at(reader: Reader, domainId: string, email: string): Promise<Mailbox | undefined> {
-    const row = await reader.get(`SELECT * FROM mailboxes WHERE domain_id = ? AND email = ? AND status <> 'deleted'`, [
-      domainId,
-      email,
-    ])
-    return row && presentMailbox(row)
-  }
-
-  // The oldest mailbox of the domain, else of the team, stands for the team's owners.
-  async #roleOwner(domain: ReceivingDomain, local: string): Promise<Mailbox | undefined> {
-    if (!ROLE_NAMES.includes(local)) return undefined
-    const oldest = async (condition: string, value: string) => {
-      const row = await this.#parts.db.read.get(
-        `SELECT * FROM mailboxes WHERE ${condition} AND status = 'active' AND is_agent = 0 ORDER BY created_at, n LIMIT 1`,
-        [value],
-      )
-      return row && presentMailbox(row)
-    }
-    return (await oldest('domain_id = ?', domain.id)) ?? (await oldest('team_id = ?', domain.teamId))
-  }
-
-  // Role names of the appliance itself reach the oldest mailbox of all: it is the operator's.
-  async #operator(local: string): Promise<Receiver> {
-    const nobody = { reason: 'unknown_recipient', domain: null } as const
-    if (!ROLE_NAMES.includes(local)) return nobody
-    const row = await this.#parts.db.read.get(
-      `SELECT * FROM mailboxes WHERE status = 'active' AND is_agent = 0 ORDER BY n LIMIT 1`,
-    )
-    const domain = row && (await this.#parts.domains.receivingById(row.domain_id as string))
-    return domain ? { reason: null, mailbox: presentMailbox(row), domain } : nobody
-  }
 }
 
-function checkDisplayName(name: string | null): string | null {
-  return name === null ? null : checkName(name, DISPLAY_NAME_MAX, 'display_name')
-}
-
-function mailboxRow(mailbox: Mailbox): Row {
-  return {
-    id: mailbox.id,
-    team_id: mailbox.teamId,
-    domain_id: mailbox.domainId,
-    email: mailbox.email,
-    display_name: mailbox.displayName,
-    search_text: `${mailbox.email}\n${mailbox.displayName ?? ''}`.toLowerCase(),
-    quota_bytes: mailbox.quotaBytes,
-    send_scope: JSON.stringify(mailbox.sendScope),
-    status: mailbox.status,
-    status_reason: mailbox.statusReason,
-    is_agent: mailbox.isAgent,
-    agent_registration_id: mailbox.agentRegistrationId,
-    created_at: mailbox.createdAt,
-    updated_at: mailbox.updatedAt,
-    suspended_at: mailbox.suspendedAt,
-    deleted_at: mailbox.deletedAt,
-  }
-}
-
-function presentMailbox(row: Row): Mailbox {
-  return {
-    id: row.id as string,
-    teamId: row.team_id as string,
-    domainId: row.domain_id as string,
-    email: row.email as string,
-    displayName: row.display_name as string | null,
-    quotaBytes: row.quota_bytes as number,
-    sendScope: JSON.parse(row.send_scope as string) as SendScope,
-    status: row.status as MailboxStatus,
-    statusReason: row.status_reason as string | null,
-    isAgent: row.is_agent === 1,
-    agentRegistrationId: row.agent_registration_id as string | null,
-    createdAt: row.created_at as number,
-    updatedAt: row.updated_at as number,
-    suspendedAt: row.suspended_at as number | null,
-    deletedAt: row.deleted_at as number | null,
-  }
+async function readAt(reader: Reader, domainId: string, email: string): Promise<Mailbox | undefined> {
+  const row = await reader.get(`SELECT * FROM mailboxes WHERE domain_id = ? AND email = ? AND status <> 'deleted'`, [
+    domainId,
+    email,
+  ])
+  return row && presentMailbox(row)
 }

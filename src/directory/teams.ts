@@ -3,7 +3,7 @@
 import type { Clock } from '../base/clock.ts'
 import { invalid, notFound } from '../base/errors.ts'
 import { newId } from '../base/ids.ts'
-import type { Db, Row } from '../db/db.ts'
+import type { Db, Row, Tx } from '../db/db.ts'
 
 export type TeamStatus = 'active' | 'suspended'
 
@@ -31,12 +31,19 @@ export class Teams {
   }
 
   /** Two teams may bear the same name. @throws ProductError validation_error for a name outside 1-100 characters */
-  async create(input: { name: string }): Promise<Team> {
-    const name = checkName(input.name, NAME_MAX)
-    const id = newId('team')
-    const at = this.#clock.now()
-    await this.#db.write((tx) => tx.insert('teams', { id, name, created_at: at }))
-    return { id, name, status: 'active', createdAt: at }
+  create(input: { name: string }): Promise<Team> {
+    return this.#db.write((tx) => this.#insert(tx, input.name))
+  }
+
+  /**
+   * Creates the first team of the appliance, and with it what `also` makes; undefined when there is a team already, also
+   * one another process made at the same time.
+   */
+  createFirst<T>(name: string, also: (tx: Tx, team: Team) => Promise<T>): Promise<T | undefined> {
+    return this.#db.write(async (tx) => {
+      if ((await tx.get('SELECT 1 AS found FROM teams LIMIT 1')) !== undefined) return undefined
+      return also(tx, await this.#insert(tx, name))
+    })
   }
 
   async get(id: string): Promise<Team | undefined> {
@@ -60,6 +67,14 @@ export class Teams {
       ),
     )
     if (changes === 0) throw notFound('team')
+  }
+
+  async #insert(tx: Tx, given: string): Promise<Team> {
+    const name = checkName(given, NAME_MAX)
+    const id = newId('team')
+    const at = this.#clock.now()
+    await tx.insert('teams', { id, name, created_at: at })
+    return { id, name, status: 'active', createdAt: at }
   }
 }
 

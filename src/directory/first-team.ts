@@ -1,0 +1,28 @@
+// The first team of an empty appliance, with the key that can do everything else.
+
+import type { Directory } from './directory.ts'
+import type { IssuedKey } from './keys.ts'
+import type { Team } from './teams.ts'
+
+export interface FirstTeam {
+  team: Team
+  /** Its secret is shown once. */
+  key: IssuedKey
+}
+
+/**
+ * Makes a team and a root key that may do everything, both or neither.
+ * @returns undefined when there is a team already
+ */
+export function firstTeam({ teams, keys }: Directory, name = 'First team'): Promise<FirstTeam | undefined> {
+  return teams.createFirst(name, async (tx, team) => {
+    const key = await keys.issueIn(tx, {
+      teamId: team.id,
+      kind: 'root',
+      name: 'setup',
+      role: 'root:full',
+      createdBy: 'operator',
+    })
+    return { team, key }
+  })
+}

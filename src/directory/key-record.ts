@@ -1,0 +1,61 @@
+// An API key as it is shown, read from its row.
+
+import type { Row } from '../db/db.ts'
+import { isRole, ROLES } from './permissions.ts'
+
+export type KeyKind = 'root' | 'mailbox'
+export type KeyStatus = 'active' | 'expired' | 'revoked'
+
+/** What is shown of a key (decisions §2.2); the secret itself is shown once, by `issue` and `rotate`. */
+export interface ApiKey {
+  id: string
+  teamId: string
+  name: string
+  kind: KeyKind
+  role: string | null
+  permissions: readonly string[]
+  mailboxId: string | null
+  prefix: string
+  last4: string
+  status: KeyStatus
+  createdBy: string
+  createdAt: number
+  expiresAt: number | null
+  /** Start of the minute of the last use. */
+  lastUsedAt: number | null
+  revokedAt: number | null
+}
+
+/** @param now ms */
+export function statusOf(row: Row, now: number): KeyStatus {
+  if (row.revoked_at !== null) return 'revoked'
+  return row.expires_at !== null && (row.expires_at as number) <= now ? 'expired' : 'active'
+}
+
+/** The permissions of a role are those of the program that runs, not those of the day the key was made. */
+export function permissionsOf(row: Row): readonly string[] {
+  const role = row.role as string | null
+  if (role !== null) return isRole(role) ? ROLES[role] : []
+  return JSON.parse(row.permissions as string) as string[]
+}
+
+/** @param now ms; says whether the key has expired */
+export function presentKey(row: Row, now: number): ApiKey {
+  return {
+    id: row.id as string,
+    teamId: row.team_id as string,
+    name: row.name as string,
+    kind: row.kind as KeyKind,
+    role: row.role as string | null,
+    permissions: permissionsOf(row),
+    mailboxId: row.mailbox_id as string | null,
+    prefix: row.prefix as string,
+    last4: row.last4 as string,
+    status: statusOf(row, now),
+    createdBy: row.created_by as string,
+    createdAt: row.created_at as number,
+    expiresAt: row.expires_at as number | null,
+    lastUsedAt: row.last_used_at as number | null,
+    revokedAt: row.revoked_at as number | null,
+  }
+}
