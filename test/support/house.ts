@@ -1,0 +1,191 @@
+// A whole appliance for a test: temporary data, free ports, the true main without signals, and its own name server.
+
+import assert from 'node:assert/strict'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Clock } from '../../src/base/clock.ts'
+import { openLog } from '../../src/base/log.ts'
+import { loadConfig } from '../../src/config/load.ts'
+import type { Context } from '../../src/context.ts'
+import { type House, openHouse } from '../../src/main.ts'
+import { type LocalDns, startDns, type Zone } from './dns.ts'
+
+export interface HouseSetup {
+  clock?: Clock
+  /** DNS records the house's name server answers with. */
+  zone?: Zone
+  /** Settings on top of those of the test. */
+  env?: Record<string, string>
+  /** A data folder that is kept; a temporary one otherwise. */
+  dataDir?: string
+}
+
+/** A reply of the API, read. */
+export interface Reply {
+  status: number
+  headers: Headers
+  // The API's JSON is judged by the assertions of each test, not by types.
+  body: Json
+}
+
+export type Json = { [name: string]: Json } & Json[] & string & number & boolean & null
+
+export interface TestHouse extends AsyncDisposable {
+  app: Context
+  ports: House['ports']
+  origin: string
+  sendOrigin: string
+  dns: LocalDns
+  dataDir: string
+  /** Calls the API; a body is sent as JSON. */
+  call(
+    method: string,
+    path: string,
+    key?: string | null,
+    body?: unknown,
+    headers?: Record<string, string>,
+  ): Promise<Reply>
+  get(path: string, key?: string | null, headers?: Record<string, string>): Promise<Reply>
+  /** A team with a root key that may do everything. */
+  team(name?: string): Promise<TestTeam>
+  close(): Promise<void>
+}
+
+export interface TestTeam {
+  id: string
+  key: string
+  /** A domain of this team; names under `.test` are verified at once. */
+  domain(name: string): Promise<string>
+  /** A mailbox with a key that may do everything a mailbox may. */
+  mailbox(email: string, options?: { quotaBytes?: number }): Promise<{ id: string; email: string; key: string }>
+}
+
+export async function startHouse(setup: HouseSetup = {}): Promise<TestHouse> {
+  const dataDir = setup.dataDir ?? (await mkdtemp(join(tmpdir(), 'mailstead-test-')))
+  const dns = await startDns(setup.zone ?? {})
+  const [http, send] = [await freePort(), await freePort()]
+  const config = loadConfig(
+    {
+      DATA_DIR: dataDir,
+      HTTP_PORT: String(http),
+      SEND_PORT: String(send),
+      SMTP_PORT: '0',
+      HTTP_BIND: '127.0.0.1',
+      SMTP_BIND: '127.0.0.1',
+      APP_ORIGIN: `http://127.0.0.1:${http}`,
+      SEND_ORIGIN: `http://127.0.0.1:${send}`,
+      MAIL_HOSTS: 'mx.mailstead.test',
+      DNS_SERVERS: dns.address,
+      // Many calls of one test come from one key; the limit itself is tested with its own setting.
+      RATE_LIMIT_PER_MINUTE: '100000',
+      LOG_LEVEL: process.env.TEST_LOG ?? 'silent',
+      ...setup.env,
+    },
+    join(dataDir, 'no-settings-file.json'),
+  )
+  const house = await openHouse(config, { clock: setup.clock, log: openLog(config.LOG_LEVEL), checkReplies: true })
+  return furnish(house, { dns, dataDir, keep: setup.dataDir !== undefined })
+}
+
+function furnish(house: House, { dns, dataDir, keep }: { dns: LocalDns; dataDir: string; keep: boolean }): TestHouse {
+  const { app } = house
+  const origin = app.config.APP_ORIGIN
+  let closed = false
+
+  const call: TestHouse['call'] = async (method, path, key, body, headers = {}) => {
+    const target = path.startsWith('http')
+      ? path
+      : origin + (path.startsWith('/api/') || path.startsWith('/.') ? path : `/api/v1${path}`)
+    const response = await fetch(target, {
+      method,
+      redirect: 'manual',
+      headers: {
+        ...(key ? { authorization: `Bearer ${key}` } : {}),
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      body: body === undefined ? null : typeof body === 'string' ? body : JSON.stringify(body),
+    })
+    const text = await response.text()
+    const isJson = response.headers.get('content-type')?.includes('json') ?? false
+    return {
+      status: response.status,
+      headers: response.headers,
+      body: (isJson && text !== '' ? JSON.parse(text) : text) as Json,
+    }
+  }
+
+  const close = async () => {
+    if (closed) return
+    closed = true
+    await checkContent(app)
+    await house.close()
+    await dns[Symbol.asyncDispose]()
+    if (!keep) await rm(dataDir, { recursive: true, force: true })
+  }
+
+  return {
+    app,
+    ports: house.ports,
+    origin,
+    sendOrigin: app.config.SEND_ORIGIN,
+    dns,
+    dataDir,
+    call,
+    get: (path, key, headers) => call('GET', path, key, undefined, headers),
+    team: (name = 'Team') => seedTeam(app, name),
+    close,
+    [Symbol.asyncDispose]: close,
+  }
+}
+
+async function seedTeam(app: Context, name: string): Promise<TestTeam> {
+  const { teams, keys, domains, mailboxes } = app.directory
+  const team = await teams.create({ name })
+  const issued = await keys.issue({
+    teamId: team.id,
+    kind: 'root',
+    name: 'test',
+    role: 'root:full',
+    createdBy: 'operator',
+  })
+  return {
+    id: team.id,
+    key: issued.secret,
+    async domain(domain) {
+      return (await domains.create(team.id, domain)).id
+    },
+    async mailbox(email, options = {}) {
+      const mailbox = await mailboxes.create(team.id, { email, ...options })
+      const key = await keys.issue({
+        teamId: team.id,
+        kind: 'mailbox',
+        mailboxId: mailbox.id,
+        name: 'test',
+        createdBy: 'operator',
+      })
+      return { id: mailbox.id, email, key: key.secret }
+    },
+  }
+}
+
+// Architecture §9: at the end of each house no row names content that is missing, and no content is without a row.
+async function checkContent(app: Context): Promise<void> {
+  const kept = new Set((await app.store.blobs.hashes()).map((hash) => Buffer.from(hash).toString('hex')))
+  const rows = await app.db.scan.all<{ blob: Uint8Array }>('SELECT DISTINCT blob FROM messages')
+  const named = new Set(rows.map((row) => Buffer.from(row.blob).toString('hex')))
+  const missing = [...named].filter((hash) => !kept.has(hash))
+  assert.deepEqual(missing, [], 'every message has its content')
+  const orphans = [...kept].filter((hash) => !named.has(hash))
+  assert.deepEqual(orphans, [], 'all content belongs to a message')
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer()
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as { port: number }
+  await new Promise((resolve) => server.close(resolve))
+  return port
+}
