@@ -1,0 +1,63 @@
+// What goes wrong has one name inside the house and one at each door: the tables of HTTP and SMTP are whole and follow their rules.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { type Refusal, type Reply, refusals, replies } from '../../src/inbound/replies.ts'
+import { ERRORS } from '../../src/surfaces/http/errors.ts'
+import { sources } from '../support/source.ts'
+
+/** Specification §7 and decisions §1.5: status, code, retryable. */
+const TABLE = [
+  [400, 'invalid_parameter', false],
+  [400, 'missing_parameter', false],
+  [401, 'authentication_required', false],
+  [403, 'insufficient_permissions', false],
+  [404, 'not_found', false],
+  [405, 'method_not_allowed', false],
+  [406, 'not_acceptable', false],
+  [409, 'conflict', false],
+  [409, 'idempotency_conflict', false],
+  [413, 'payload_too_large', false],
+  [415, 'unsupported_media_type', false],
+  [416, 'range_not_satisfiable', false],
+  [422, 'validation_error', false],
+  [429, 'rate_limit_exceeded', true],
+  [500, 'internal_error', true],
+  [503, 'service_unavailable', true],
+]
+
+const smtp: Reply[] = [...Object.values(replies), ...Object.values(refusals)].map((entry) => {
+  const made: Reply | Refusal = typeof entry === 'function' ? entry('x') : entry
+  return 'reply' in made ? made.reply : made
+})
+
+test('every product error has its status', () => {
+  const rows = Object.entries(ERRORS).map(([code, { status, retryable }]) => [status, code, retryable])
+  const byText = (a: unknown[], b: unknown[]) => String(a).localeCompare(String(b))
+  assert.deepEqual(rows.sort(byText), [...TABLE].sort(byText))
+})
+
+test('every product error is thrown somewhere', () => {
+  const lists = ['src/base/errors.ts', 'src/surfaces/http/errors.ts']
+  const thrown = new Set(
+    sources()
+      .filter(({ path }) => !lists.includes(path))
+      .flatMap(({ literals }) => literals.map(({ text }) => text)),
+  )
+  assert.deepEqual(
+    Object.keys(ERRORS).filter((code) => !thrown.has(code)),
+    [],
+  )
+})
+
+test('an enhanced code is of the class of its reply (RFC 2034 3)', () => {
+  const wrong = smtp.filter(({ code, enhanced }) => enhanced !== '' && enhanced[0] !== String(code)[0])
+  assert.deepEqual(wrong, [])
+})
+
+test('a reply of SMTP is one line of ASCII that RFC 5321 4.5.3.1.5 allows', () => {
+  const wrong = smtp.filter(({ code, enhanced, text }) => {
+    return !/^[\x20-\x7e]+$/.test(text) || `${code} ${enhanced} ${text}\r\n`.length > 512
+  })
+  assert.deepEqual(wrong, [])
+})
