@@ -19,6 +19,8 @@ export const DEADLINE_MS = 10_000
 const SPF_LOOKUPS_MAX = 10
 const SPF_VOID_LOOKUPS_MAX = 2
 const REASON_MAX = 300
+/** White space at a stretch in a header, in bytes: the verifier's time grows with its square, and no mailer writes more. */
+const WHITE_SPACE_MAX = 256
 
 export interface Authentication {
   verdict: AuthVerdict
@@ -103,15 +105,25 @@ async function checkSignatures(
   arrival: Arrival,
 ): Promise<Signed> {
   const nothing = { signatures: [], domains: [], arcDomain: '', fromAddresses: [], fromFields: 0 }
+  const header = bytes.subarray(0, headers.bodyStart)
   // The verifier's own reading of a header is quadratic in its lines: it only gets what is within the bounds.
-  if (headers.problem !== null) return { ...nothing, arc: 'permerror', problem: headers.problem }
+  const problem = headers.problem ?? whiteSpaceProblem(header)
+  if (problem !== null) return { ...nothing, arc: 'permerror', problem }
   try {
-    const header = bytes.subarray(0, headers.bodyStart)
     const body = bytes.subarray(headers.bodyStart)
     return { ...(await verifySignatures(header, body, dns, arrival.receivedAt)), problem: null }
   } catch (error) {
     return { ...nothing, arc: 'permerror', problem: clean(`The signatures could not be read: ${error}`, REASON_MAX) }
   }
+}
+
+function whiteSpaceProblem(header: Uint8Array): string | null {
+  let run = 0
+  for (const byte of header) {
+    run = byte === 32 || (byte >= 9 && byte <= 13) ? run + 1 : 0
+    if (run > WHITE_SPACE_MAX) return `The header has more than ${WHITE_SPACE_MAX} bytes of white space at a stretch.`
+  }
+  return null
 }
 
 interface Author {

@@ -1,7 +1,7 @@
 // What we use of mailauth, part by part: its front door would also load what fetches and reads brand logos.
 
 declare module 'mailauth/lib/dkim/dkim-verifier.js' {
-  import type { ArcData, KeyCache, Resolve, SignatureField, SignatureResult } from 'mailauth/parts'
+  import type { ArcData, BodyHasher, KeyCache, Resolve, SignatureField, SignatureResult } from 'mailauth/parts'
 
   export class DkimVerifier {
     constructor(options: { resolver: Resolve; minBitLength: number; strict: boolean; curTime: Date })
@@ -12,9 +12,12 @@ declare module 'mailauth/lib/dkim/dkim-verifier.js' {
     readonly fromFields: number
     signatureHeaders: SignatureField[]
     results: SignatureResult[]
+    /** By the key that addBodyHash gives. */
+    readonly bodyHashes: Map<string, BodyHasher>
     emitHeaders(header: Uint8Array): Promise<void>
     prepareSignature(field: SignatureField): void
-    nextChunk(body: Uint8Array): Promise<void>
+    /** @param limit the number of l=, "" without one */
+    addBodyHash(form: string, algorithm: string, limit: number | ''): string
     finalChunk(): Promise<void>
   }
 }
@@ -92,10 +95,7 @@ declare module 'mailauth/parts' {
     parsed?: Record<string, { value?: unknown } | undefined>
     signingDomain: string
     selector: string
-    headerCanon: string
-    bodyCanon: string
     hashAlgo: string
-    maxBodyLength: number | ''
     skip?: string
     invalid?: string
   }
@@ -105,6 +105,14 @@ declare module 'mailauth/parts' {
     selector?: string
     algo?: string
     status: Status
+  }
+
+  export interface BodyHasher {
+    canonicalizedLength: number
+    bodyHashedBytes: number
+    digest(encoding: 'base64'): string
+    setContentType(contentType: unknown): void
+    getMimeStructureStart(): number | undefined
   }
 
   export interface KeyCache {

@@ -3,14 +3,13 @@
 import mailauthArc from 'mailauth/lib/arc/index.js'
 import { DkimVerifier } from 'mailauth/lib/dkim/dkim-verifier.js'
 import type { SignatureField, Status } from 'mailauth/parts'
+import { BodyHash, hashRelaxed, hashSimple } from './body-hash.ts'
 import { clean } from './clean-text.ts'
 import type { WatchedDns } from './dns-evidence.ts'
 import type { AuthResult, SignatureVerdict } from './mail.ts'
 
 /** Signatures looked at; each costs a question to a name server the sender chose. */
 export const SIGNATURES_MAX = 10
-/** Ways of hashing one body (canonicalization, length): each reads the whole body again. */
-export const BODY_HASHES_MAX = 4
 /** RFC 8301 3.2: shorter RSA keys must not count. */
 const MIN_KEY_BITS = 1024
 const TEXT_MAX = 255
@@ -44,7 +43,7 @@ export interface Signatures {
 
 /**
  * Verifies at most SIGNATURES_MAX signatures and the ARC chain. Strict: RFC 6376, 8301 (no rsa-sha1), 8463 and 8617 to
- * the letter. The time is bounded by the questions (see WatchedDns) and by the number of passes over the body.
+ * the letter. The time is bounded by the questions (see WatchedDns) and two passes over the body.
  * @param header bytes up to and with the empty line; its size and lines are bounded by the caller
  */
 export async function verifySignatures(
@@ -70,7 +69,8 @@ export async function verifySignatures(
 }
 
 class BoundedVerifier extends DkimVerifier {
-  readonly #bodyHashes = new Set<string>()
+  readonly #simple: BodyHash[] = []
+  readonly #relaxed: BodyHash[] = []
   #signatures = 0
 
   constructor(dns: WatchedDns, curTime: Date) {
@@ -82,8 +82,21 @@ class BoundedVerifier extends DkimVerifier {
     await this.emitHeaders(header)
     this.signatureHeaders = this.signatureHeaders.filter((field) => field.skip !== TOO_MANY)
     this.#askForKeys()
-    if (body.length > 0) await this.nextChunk(body)
+    // While the name servers are asked.
+    if (this.#simple.length > 0) hashSimple(body, this.#simple)
+    if (this.#relaxed.length > 0) hashRelaxed(body, this.#relaxed)
     await this.finalChunk()
+  }
+
+  /** The verifier's own hashes take seconds for some bodies, and one pass each. */
+  override addBodyHash(form: string, algorithm: string, limit: number | ''): string {
+    const key = `${form}:${algorithm}:${limit}`
+    if (this.bodyHashes.has(key)) return key
+    const hash = new BodyHash(algorithm, limit === '' ? Infinity : limit)
+    this.bodyHashes.set(key, hash)
+    if (form === 'relaxed') this.#relaxed.push(hash)
+    else this.#simple.push(hash)
+    return key
   }
 
   /** Called once for each signature before its body hash is begun. */
@@ -93,9 +106,6 @@ class BoundedVerifier extends DkimVerifier {
       return
     }
     withPlainSelector(field, () => super.prepareSignature(field))
-    if (field.skip !== undefined || field.invalid !== undefined) return
-    this.#bodyHashes.add(`${field.bodyCanon}:${field.hashAlgo}:${field.maxBodyLength}`)
-    if (this.#bodyHashes.size > BODY_HASHES_MAX) field.skip = 'too many ways of hashing the body'
   }
 
   /** All keys at once: the verifier would wait for one before it asks for the next. */

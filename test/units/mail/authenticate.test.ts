@@ -272,18 +272,17 @@ test('thousands of signatures end in a bounded verdict', async () => {
   }
 })
 
-test('a body is hashed in at most four ways', async () => {
+test('each signature may cover another part of the body', async () => {
   let mail = mailFrom('ann@sender.test')
-  for (let n = 1; n <= 6; n++) {
+  for (let n = 0; n < 10; n++) {
     const body = Buffer.from('Hello Bob\r\n').subarray(0, n)
     mail = signMail(mail, { key, domain: 'sender.test', tags: `l=${n}`, body })
   }
   const { signatures } = await judge(mail, ZONE)
   assert.deepEqual(
-    signatures.map(({ result }) => result),
-    ['pass', 'pass', 'pass', 'pass', 'neutral', 'neutral'],
+    signatures.map(({ result, reason }) => [result, /(\d+) bytes/.exec(reason)?.[1]]),
+    Array.from({ length: 10 }, (_, n) => ['pass', String(2 + n)]),
   )
-  assert.match(signatures[5]!.reason, /too many ways/)
 })
 
 test('SPF that runs in circles or asks for too much is a permerror after ten questions', async () => {
@@ -329,6 +328,8 @@ test('bytes that are hardly a mail get a verdict too', async () => {
     'From: ann@sender.test',
     'From: ann@sender.test\r\n',
     `From: ann@sender.test\r\nX: ${'y'.repeat(1024 * 1024)}\r\n\r\nbody`,
+    `From ${' '.repeat(200_000)}x\r\nFrom: ann@sender.test\r\n\r\n`,
+    `X: ${' \t'.repeat(30_000)}y\r\nFrom: ann@sender.test\r\n\r\n`,
     `From: ann@sender.test\r\n${'X: y\r\n'.repeat(100_000)}\r\nbody`,
     `From: ann@sender.test\r\nX:${'\r\n y'.repeat(100_000)}\r\n\r\nbody`,
     `From: ${'('.repeat(60_000)}ann@sender.test\r\n\r\n`,
