@@ -1,0 +1,144 @@
+// The operator's commands: finds the one that is meant, runs it, tells its outcome.
+
+import { parseArgs } from 'node:util'
+import { ProductError } from '../base/errors.ts'
+import { openLog } from '../base/log.ts'
+import { loadConfig } from '../config/load.ts'
+import { type Context, openContext } from '../context.ts'
+import type { Call, Command, Outcome, Told } from './command.ts'
+import { domainAdd } from './domain-add.ts'
+import { domainVerify } from './domain-verify.ts'
+import { helpOf, overview } from './help.ts'
+import { keyCreate } from './key-create.ts'
+import { mailboxCreate } from './mailbox-create.ts'
+import { mailboxKey } from './mailbox-key.ts'
+import { serveCommand } from './serve.ts'
+import { setup } from './setup.ts'
+import { teamCreate } from './team-create.ts'
+
+const commands: readonly Command[] = [
+  setup,
+  serveCommand,
+  teamCreate,
+  keyCreate,
+  domainAdd,
+  domainVerify,
+  mailboxCreate,
+  mailboxKey,
+]
+
+/** Where a command writes, one line at a time, and where its settings come from. */
+export interface Io {
+  out(line: string): void
+  err(line: string): void
+  env: Record<string, string | undefined>
+}
+
+/** @returns the exit code: 0, or 1 with one sentence on `err` */
+export async function runCli(argv: readonly string[], io: Io): Promise<number> {
+  try {
+    const failure = await dispatch(argv, io)
+    if (failure !== undefined) io.err(`mailstead: ${failure}`)
+    return failure === undefined ? 0 : 1
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error)
+    io.err(`mailstead: ${message.split('\n')[0]}`)
+    return 1
+  }
+}
+
+async function dispatch(argv: readonly string[], io: Io): Promise<string | undefined> {
+  const words = argv.filter((word) => !word.startsWith('-'))
+  const command = commands.find((one) => one.words.split(' ').every((word, index) => words[index] === word))
+  if (command === undefined) {
+    if (!argv.includes('--help') && !argv.includes('-h')) return unknown(words)
+    const meant = commands.filter(({ words: own }) => words[0] === undefined || own.startsWith(`${words[0]} `))
+    if (meant.length === 0) return unknown(words)
+    for (const line of overview(meant)) io.out(line)
+    return undefined
+  }
+  const { values, operands } = read(command, argv)
+  if (values.help) {
+    for (const line of helpOf(command)) io.out(line)
+    return undefined
+  }
+  checkOperands(command, operands)
+  const outcome = await run(command, values, operands, io)
+  return outcome?.failure
+}
+
+function unknown(words: readonly string[]): string {
+  const name = words.slice(0, 2).join(' ')
+  return name === ''
+    ? 'Name a command; mailstead --help lists them.'
+    : `There is no command ${name}; mailstead --help lists them.`
+}
+
+type Values = Record<string, string | boolean | undefined>
+
+function read(command: Command, argv: readonly string[]): { values: Values; operands: string[] } {
+  const options = Object.entries(command.options ?? {}).map(([name, { value }]) => {
+    const type: 'boolean' | 'string' = value === undefined ? 'boolean' : 'string'
+    return [name, { type }] as const
+  })
+  try {
+    const { values, positionals } = parseArgs({
+      args: [...argv],
+      allowPositionals: true,
+      options: {
+        ...Object.fromEntries(options),
+        json: { type: 'boolean' },
+        help: { type: 'boolean', short: 'h' },
+      },
+    })
+    return { values, operands: positionals.slice(command.words.split(' ').length) }
+  } catch (error) {
+    // Node's message goes on with advice on its own syntax; the first sentence says what is wrong.
+    const [sentence] = (error as Error).message.split(/\. |\n/)
+    throw new ProductError('invalid_parameter', `${sentence}; see mailstead ${command.words} --help.`)
+  }
+}
+
+function checkOperands(command: Command, given: readonly string[]): void {
+  const wanted = command.operands ?? []
+  const missing = wanted[given.length]
+  const see = `see mailstead ${command.words} --help.`
+  if (missing !== undefined) throw new ProductError('missing_parameter', `The ${missing} is missing; ${see}`)
+  if (given.length > wanted.length) {
+    throw new ProductError('invalid_parameter', `${given[wanted.length]} is one word too many; ${see}`)
+  }
+}
+
+async function run(command: Command, values: Values, operands: string[], io: Io): Promise<Outcome | undefined> {
+  const config = loadConfig(io.env)
+  let app: Promise<Context> | undefined
+  const tell = ({ data, lines }: Told) => {
+    if (values.json) io.out(JSON.stringify(data))
+    else for (const line of lines) io.out(line)
+  }
+  const call: Call = {
+    config,
+    // What a command has to say it tells itself; a log between its lines would spoil them.
+    open: () => (app ??= openContext(config, { log: openLog('silent') })),
+    operands,
+    text: (option) => values[option] as string | undefined,
+    has: (option) => values[option] === true,
+    json: values.json === true,
+    tell,
+  }
+  try {
+    const outcome = await command.run(call)
+    if (outcome !== undefined) tell(outcome)
+    return outcome
+  } finally {
+    await (await app?.catch(() => undefined))?.close()
+  }
+}
+
+if (import.meta.main) {
+  process.exitCode = await runCli(process.argv.slice(2), {
+    out: (line) => process.stdout.write(`${line}\n`),
+    err: (line) => process.stderr.write(`${line}\n`),
+    env: process.env,
+  })
+}

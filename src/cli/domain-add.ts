@@ -1,0 +1,36 @@
+// `mailstead domain add`: claims a domain for a team and tells the DNS records it needs.
+
+import type { Domain } from '../directory/domains.ts'
+import { presentDomain } from '../surfaces/rest/schemas/domain.ts'
+import { type Command, TEAM_OPTION } from './command.ts'
+import { table } from './table.ts'
+import { chooseTeam } from './team-choice.ts'
+
+export const domainAdd: Command = {
+  words: 'domain add',
+  summary: 'Claims a domain and prints the DNS records it needs.',
+  operands: ['domain'],
+  options: TEAM_OPTION,
+  async run(call) {
+    const { directory } = await call.open()
+    const team = await chooseTeam(directory, call.text('team'))
+    const domain = await directory.domains.create(team.id, call.operands[0]!)
+    return { data: presentDomain(domain), lines: [...linesOf(domain)] }
+  },
+}
+
+function linesOf(domain: Domain): string[] {
+  if (domain.verificationStatus === 'verified') {
+    return [`${domain.name} (${domain.id}) is verified: nobody can own this name, so there is nothing to prove.`]
+  }
+  const { mx, spf, dkim, dmarc, verification } = domain.records
+  const texts = [verification, spf, ...dkim, dmarc].map(({ name, value }) => [`  ${name}`, 'TXT', value])
+  const exchanges = mx.map(({ priority, target }) => [`  ${domain.name}`, 'MX', `${priority} ${target}`])
+  return [
+    `${domain.name} (${domain.id}) is pending. Put these records into its DNS, the first one at least:`,
+    '',
+    ...table([...texts, ...exchanges]),
+    '',
+    `They are looked for by themselves, or at once by: mailstead domain verify ${domain.name}`,
+  ]
+}

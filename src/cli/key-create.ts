@@ -1,0 +1,32 @@
+// `mailstead key create`: issues a root key of a team.
+
+import { presentNewKey } from '../surfaces/rest/schemas/api-key.ts'
+import { type Command, TEAM_OPTION } from './command.ts'
+import { chooseTeam } from './team-choice.ts'
+
+const DEFAULT_ROLE = 'root:full'
+
+export const keyCreate: Command = {
+  words: 'key create',
+  summary: 'Issues a root key of a team.',
+  options: {
+    ...TEAM_OPTION,
+    name: { value: 'name', says: 'what the key is for' },
+    role: { value: 'role', says: `root:full, root:readonly or root:webhook_admin (${DEFAULT_ROLE} unless given)` },
+  },
+  async run(call) {
+    const { directory } = await call.open()
+    const team = await chooseTeam(directory, call.text('team'))
+    const key = await directory.keys.issue({
+      teamId: team.id,
+      kind: 'root',
+      name: call.text('name') ?? 'command line',
+      role: call.text('role') ?? DEFAULT_ROLE,
+      createdBy: 'operator',
+    })
+    return {
+      data: presentNewKey(key),
+      lines: [`Key ${key.record.id} of team ${team.id} (${key.record.role}), shown this once:`, `  ${key.secret}`],
+    }
+  },
+}

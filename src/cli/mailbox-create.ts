@@ -1,0 +1,50 @@
+// `mailstead mailbox create`: makes a mailbox, with a key when asked.
+
+import { ProductError } from '../base/errors.ts'
+import type { Context } from '../context.ts'
+import type { Mailbox } from '../directory/mailboxes.ts'
+import { presentNewKey } from '../surfaces/rest/schemas/api-key.ts'
+import { presentMailboxAdmin } from '../surfaces/rest/schemas/mailbox.ts'
+import { type Command, TEAM_OPTION } from './command.ts'
+import { chooseTeam } from './team-choice.ts'
+
+export const mailboxCreate: Command = {
+  words: 'mailbox create',
+  summary: 'Makes a mailbox at a verified domain of the team.',
+  operands: ['email'],
+  options: {
+    ...TEAM_OPTION,
+    'display-name': { value: 'name', says: 'name shown to those it writes to' },
+    'quota-bytes': { value: 'bytes', says: 'most it may hold (5 GiB unless given)' },
+    key: { says: 'issue an API key of the mailbox as well' },
+  },
+  async run(call) {
+    const app = await call.open()
+    const { directory } = app
+    const team = await chooseTeam(directory, call.text('team'))
+    const input = {
+      email: call.operands[0]!,
+      displayName: call.text('display-name'),
+      quotaBytes: readBytes(call.text('quota-bytes')),
+    }
+    if (!call.has('key')) {
+      const mailbox = await directory.mailboxes.create(team.id, input)
+      return { data: await present(app, mailbox, 0), lines: [`Mailbox ${mailbox.email} (${mailbox.id}) is made.`] }
+    }
+    const { mailbox, key } = await directory.mailboxes.createWithKey(team.id, input, 'operator')
+    return {
+      data: { ...(await present(app, mailbox, 1)), api_key: presentNewKey(key) },
+      lines: [`Mailbox ${mailbox.email} (${mailbox.id}) is made. Its key, shown this once:`, `  ${key.secret}`],
+    }
+  },
+}
+
+async function present(app: Context, mailbox: Mailbox, keyCount: number): Promise<object> {
+  return presentMailboxAdmin(mailbox, await app.store.accounts.byMailbox(mailbox.id), keyCount)
+}
+
+function readBytes(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined
+  if (!/^\d{1,15}$/.test(text)) throw new ProductError('invalid_parameter', 'The quota must be a number of bytes.')
+  return Number(text)
+}

@@ -1,0 +1,29 @@
+// `mailstead mailbox key`: issues an API key of a mailbox.
+
+import { ProductError } from '../base/errors.ts'
+import { presentNewKey } from '../surfaces/rest/schemas/api-key.ts'
+import type { Command } from './command.ts'
+
+export const mailboxKey: Command = {
+  words: 'mailbox key',
+  summary: 'Issues an API key of a mailbox.',
+  operands: ['email'],
+  options: { name: { value: 'name', says: 'what the key is for' } },
+  async run(call) {
+    const { directory } = await call.open()
+    const email = call.operands[0]!
+    const mailbox = await directory.mailboxes.byEmail(email)
+    if (mailbox === undefined) throw new ProductError('not_found', `There is no mailbox ${email}.`)
+    const key = await directory.keys.issue({
+      teamId: mailbox.teamId,
+      kind: 'mailbox',
+      mailboxId: mailbox.id,
+      name: call.text('name') ?? 'command line',
+      createdBy: 'operator',
+    })
+    return {
+      data: presentNewKey(key),
+      lines: [`Key ${key.record.id} of ${mailbox.email}, shown this once:`, `  ${key.secret}`],
+    }
+  },
+}

@@ -1,0 +1,9 @@
+// A team as it is told to a program.
+
+import { isoTime } from '../base/clock.ts'
+import type { Team } from '../directory/teams.ts'
+
+/** The record of decisions §2.3. */
+export function presentTeam(team: Team): object {
+  return { id: team.id, name: team.name, status: team.status, created_at: isoTime(team.createdAt) }
+}

@@ -1,0 +1,19 @@
+// Which team a command is about.
+
+import { ProductError } from '../base/errors.ts'
+import type { Directory } from '../directory/directory.ts'
+import type { Team } from '../directory/teams.ts'
+
+/**
+ * @param wanted an id or a name; may be left out while there is only one team
+ * @throws ProductError
+ */
+export async function chooseTeam(directory: Directory, wanted: string | undefined): Promise<Team> {
+  const all = await directory.teams.list()
+  if (all.length === 0) throw new ProductError('not_found', 'There is no team yet; run mailstead setup first.')
+  const fits = wanted === undefined ? all : all.filter(({ id, name }) => id === wanted || name === wanted)
+  if (fits.length === 1) return fits[0]!
+  if (fits.length === 0) throw new ProductError('not_found', `There is no team ${wanted}.`)
+  const names = fits.map(({ id, name }) => `${id} (${name})`).join(', ')
+  throw new ProductError('missing_parameter', `Say which team is meant with --team and its id: ${names}.`)
+}
