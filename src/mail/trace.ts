@@ -106,7 +106,8 @@ function claimsHost(text: Buffer, start: number, end: number, hostName: string):
   const host = hostName.toLowerCase()
   const id = authservId(field.slice(field.indexOf(':') + 1))
   // What we cannot read, another reader may read as ours.
-  return id === null ? field.toLowerCase().includes(host) : id.toLowerCase().replace(/\.$/, '') === host
+  if (id === null) return text.toString('latin1', start, end).toLowerCase().includes(host)
+  return id.toLowerCase().replace(/\.$/, '') === host
 }
 
 /** The authserv-id of RFC 8601 2.2: a token or quoted string behind comments and folding; null when there is none. */
