@@ -19,7 +19,6 @@ const listFolders = route({
   as: 'mailbox',
   permission: 'mailbox.read',
   query: pageQuery({ limit: MAILBOX_PAGE, parent_id: Id('folder'), role: FolderRole }),
-  list: { limit: MAILBOX_PAGE },
   reply: listOf(Folder),
   async handle({ query, after, principal, app }) {
     const account = await accountOf(app, principal)

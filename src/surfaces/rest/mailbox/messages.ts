@@ -30,7 +30,6 @@ const listMessages = route({
     sort_direction: Default(Words(['asc', 'desc']), 'desc'),
     collapse_threads: Type.Boolean({ description: 'Of each thread only the first message in the order of the list.' }),
   }),
-  list: { limit: MAILBOX_PAGE },
   reply: listOf(MessageSummary),
   async handle({ query, after, principal, app }) {
     const account = await accountOf(app, principal)

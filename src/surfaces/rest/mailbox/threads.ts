@@ -25,7 +25,6 @@ const listThreads = route({
     ...threadFilters,
     sort_direction: Default(Words(['asc', 'desc'], 'By the time of the last message.'), 'desc'),
   }),
-  list: { limit: MAILBOX_PAGE },
   reply: listOf(Thread),
   async handle({ query, after, principal, app }) {
     const account = await accountOf(app, principal)

@@ -12,7 +12,6 @@ import {
   VerificationStatus,
 } from '../schemas/domain.ts'
 import { MANAGEMENT_PAGE } from './pages.ts'
-import { verifyPace } from './verify-pace.ts'
 
 const params = Type.Object({ domain_id: Id('domain') })
 
@@ -29,7 +28,6 @@ const listDomains = route({
     verification_status: VerificationStatus,
     search: Type.String({ minLength: 1, maxLength: 253, description: 'A part of the name.' }),
   }),
-  list: { limit: MANAGEMENT_PAGE },
   reply: listOf(Domain),
   async handle({ query, after, principal, app }) {
     const { verification_status: status, search, limit } = query
@@ -98,13 +96,11 @@ const verifyDomain = route({
     'domain (429). 503 when no name server answers: nothing changes then.',
   as: 'team',
   permission: 'domain.verify',
+  pace: { times: 1, seconds: 10 },
   params,
   reply: DomainVerification,
   async handle({ params: { domain_id }, principal, app }) {
-    const { domains } = app.directory
-    if ((await domains.get(principal.teamId, domain_id)) === undefined) throw notFound('domain')
-    verifyPace(app, domain_id)
-    const { domain, checks } = await domains.verify(principal.teamId, domain_id)
+    const { domain, checks } = await app.directory.domains.verify(principal.teamId, domain_id)
     return presentVerification(domain, checks)
   },
 })

@@ -26,7 +26,6 @@ const listMailboxKeys = route({
   permission: 'mailbox.admin.manage',
   params: ofMailbox,
   query: pageQuery({ limit: MANAGEMENT_PAGE, status: KeyStatus }),
-  list: { limit: MANAGEMENT_PAGE },
   reply: listOf(ApiKey),
   async handle({ params: { mailbox_id }, query: { status, limit }, after, principal, app }) {
     const { id: mailboxId } = await mailboxOf(app, principal.teamId, mailbox_id)

@@ -37,7 +37,6 @@ const listMailboxes = route({
     search: Type.String({ minLength: 1, maxLength: 255, description: 'A part of the address or of the display name.' }),
     is_agent: BooleanQuery,
   }),
-  list: { limit: MANAGEMENT_PAGE },
   reply: listOf(MailboxAdmin),
   async handle({ query, after, principal, app }) {
     const { status, domain_id: domainId, search, is_agent: isAgent, limit } = query

@@ -6,7 +6,7 @@ import { type FilterState as KeptFilter, RULES_MAX } from '../../../directory/fi
 import { Words } from '../../http/schema.ts'
 import { record } from './record.ts'
 
-const FilterRule = record('FilterRule', 'One line of a sender filter.', {
+export const FilterRule = record('FilterRule', 'One line of a sender filter.', {
   type: Words(['allow', 'deny']),
   pattern: Type.String({
     minLength: 1,

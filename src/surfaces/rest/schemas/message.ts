@@ -5,14 +5,13 @@ import type { MessageAuthentication, MessageDetail as StoredMessage } from '../.
 import { Nullable, Words } from '../../http/schema.ts'
 import { Address, presentAddress } from './address.ts'
 import { Attachment, presentAttachment } from './attachment.ts'
+import { AuthResult } from './auth-result.ts'
 import { MessageSummary, presentSummary } from './message-summary.ts'
 import { record } from './record.ts'
 
 /** Members of a message a caller may ask for or leave out. */
 export const MESSAGE_PARTS = ['headers', 'text_body', 'html_body', 'attachments', 'authentication'] as const
 export type MessagePart = (typeof MESSAGE_PARTS)[number]
-
-const AuthResult = Words(['pass', 'fail', 'softfail', 'neutral', 'none', 'temperror', 'permerror'])
 
 const Authentication = record('Authentication', 'What was found about the sender when the message arrived.', {
   spf: AuthResult,
