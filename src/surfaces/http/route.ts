@@ -77,6 +77,12 @@ export interface BytesAnswer {
   read(start: number, end: number): AsyncIterable<Uint8Array>
 }
 
+/** How often something may be asked for. */
+export interface Pace {
+  times: number
+  seconds: number
+}
+
 export interface Route<
   A extends Audience = Audience,
   P extends TObject | undefined = TObject | undefined,
@@ -106,13 +112,15 @@ export interface Route<
   bodyLimit?: number
   /** Schema of `data`. */
   reply: TSchema
-  /** A paged list: the chain reads `cursor` and writes `pagination`. */
+  /** A paged list, for those whose `query` is not made by `pageQuery`: the chain reads `cursor` and writes `pagination`. */
   list?: { limit: number }
   status?: 200 | 201 | 202
   /** Carries a weak ETag and answers 304 (decisions §1.7). */
   etag?: boolean
   /** Takes an Idempotency-Key (decisions §1.8). */
   idempotent?: boolean
+  /** At most so many times in so many seconds for one owner and one set of path parameters (decisions §1.9). */
+  pace?: Pace
   /** Its answer holds a secret: a stored replay is sealed. */
   secret?: boolean
   /** Data without the envelope: discovery documents, health. */

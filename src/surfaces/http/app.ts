@@ -1,0 +1,111 @@
+// The HTTP door: two listeners, one for each public origin, over one list of routes.
+
+import { STATUS_CODES } from 'node:http'
+import type { Socket } from 'node:net'
+import Koa from 'koa'
+import { ProductError } from '../../base/errors.ts'
+import { newId } from '../../base/ids.ts'
+import type { Service } from '../../base/loop.ts'
+import type { Context } from '../../context.ts'
+import { prepare } from './entry.ts'
+import { errorMember, statusOf } from './errors.ts'
+import { Listener } from './listener.ts'
+import { mount } from './mount.ts'
+import { API_VERSION, openapiRoute, type Surface } from './openapi.ts'
+import { Paces } from './pace.ts'
+import { RateLimit } from './rate-limit.ts'
+import type { Route } from './route.ts'
+import { Sources } from './source.ts'
+import { RouteTable } from './table.ts'
+import type { Desk } from './visit.ts'
+
+const HSTS = 'max-age=31536000'
+
+export interface HttpOptions {
+  /** Checks every reply against the schema of its route; one that breaks it is logged and answered with 500. */
+  checkReplies?: boolean
+}
+
+export interface HttpService extends Service {
+  /** TCP ports that are listened on, once started. */
+  readonly ports: { app: number; send: number }
+}
+
+/** @throws Error when a route contradicts itself or another one */
+export function openHttp(app: Context, routes: readonly Route[], options: HttpOptions = {}): HttpService {
+  const { config, clock, log } = app
+  const rate = new RateLimit(clock, app.directory.limits, config.RATE_LIMIT_PER_MINUTE)
+  const shared = {
+    app,
+    rate,
+    paces: new Paces(clock),
+    sources: new Sources(config.TRUSTED_PROXIES),
+    corsOrigins: new Set(config.CORS_ORIGINS),
+    checkReplies: options.checkReplies ?? false,
+  }
+  const open = (surface: Surface, origin: string) => {
+    const entries = routesOf(routes, app, surface).map(prepare)
+    return openListener({ ...shared, origin, headers: headersOf(origin), table: new RouteTable(entries) })
+  }
+  const listeners = { app: open('app', config.APP_ORIGIN), send: open('send', config.SEND_ORIGIN) }
+  return {
+    name: 'http',
+    get ports() {
+      return { app: listeners.app.port, send: listeners.send.port }
+    },
+    async start() {
+      await rate.start((error) => log.error({ err: error }, 'the counts of requests were not written'))
+      await listeners.app.listen(config.HTTP_PORT, config.HTTP_BIND)
+      await listeners.send.listen(config.SEND_PORT, config.HTTP_BIND)
+    },
+    async stop() {
+      await Promise.all([listeners.app.close(), listeners.send.close()])
+      await rate.stop()
+    },
+  }
+}
+
+/** The routes of one origin, its own description among them. */
+function routesOf(routes: readonly Route[], app: Context, surface: Surface): Route[] {
+  const own = routes.filter((route) => (route.surface ?? 'app') === surface || route.surface === 'both')
+  return [...own, openapiRoute(routes, app.config, surface)]
+}
+
+function openListener(desk: Desk): Listener {
+  const koa = new Koa()
+  koa.use(mount(desk))
+  // What comes here are connections that broke while an answer was on its way; the door has answered everything else.
+  koa.on('error', (error: unknown) => desk.app.log.debug({ err: error }, 'a connection broke'))
+  return new Listener(desk.app.clock, koa.callback(), (socket, sentence) => refusal(desk, socket, sentence))
+}
+
+function headersOf(origin: string): Desk['headers'] {
+  return [
+    ['Cache-Control', 'no-store'],
+    ['X-Content-Type-Options', 'nosniff'],
+    ['X-API-Version', API_VERSION],
+    ...(origin.startsWith('https:') ? [['Strict-Transport-Security', HSTS] as [string, string]] : []),
+  ]
+}
+
+/** A whole response for bytes that never became a request: the same envelope and headers as every other. */
+function refusal(desk: Desk, socket: Socket, sentence: string): string {
+  const id = newId('request')
+  const error = new ProductError('invalid_parameter', sentence)
+  const status = statusOf(error.code)
+  const member = errorMember(error, desk.app.config.APP_ORIGIN)
+  const body = JSON.stringify({ ok: false, error: member, meta: { request_id: id } })
+  const allowance = desk.rate.take(null, () => desk.sources.of(socket.remoteAddress, undefined))
+  const headers = [
+    ['X-Request-Id', id],
+    ...desk.headers,
+    ['X-RateLimit-Limit', allowance.limit],
+    ['X-RateLimit-Remaining', allowance.remaining],
+    ['X-RateLimit-Reset', allowance.reset],
+    ['Content-Type', 'application/json; charset=utf-8'],
+    ['Content-Length', Buffer.byteLength(body)],
+    ['Connection', 'close'],
+  ]
+  const lines = headers.map(([name, value]) => `${name}: ${value}`)
+  return [`HTTP/1.1 ${status} ${STATUS_CODES[status]}`, ...lines, '', body].join('\r\n')
+}

@@ -1,0 +1,67 @@
+// Who is asking, and whether they may.
+
+import { ProductError } from '../../base/errors.ts'
+import { allows } from '../../directory/permissions.ts'
+import type { Visit } from './visit.ts'
+
+// Longer than any credential of decisions §1.2; what is longer is not looked up.
+const CREDENTIAL_MAX = 256
+
+/** Recognises the credential, whatever the route; judges nothing. */
+export async function identify(visit: Visit): Promise<void> {
+  const match = /^bearer(?:[ \t]+|$)(.*)$/i.exec(visit.header('authorization') ?? '')
+  if (match === null) return
+  visit.presented = true
+  const secret = match[1]!.trim()
+  if (secret === '' || secret.length > CREDENTIAL_MAX) return
+  const known = await visit.desk.app.directory.keys.recognise(secret)
+  visit.principal = known?.principal ?? null
+  visit.suspended = known?.suspended ?? false
+}
+
+/** 401 for whatever lies under the API and is not open to everyone, known or not (decisions §1.4). */
+export function requireCredential(visit: Visit): void {
+  const open = visit.found.entry === null ? !visit.underApi : visit.found.entry.route.as === 'none'
+  if (open) return
+  if (visit.principal === null) {
+    // Guessing credentials is bounded by the address it is done from.
+    if (visit.allowance?.over === true) throw tooMany(visit)
+    visit.ctx.set('WWW-Authenticate', challenge(visit))
+    throw new ProductError(
+      'authentication_required',
+      visit.presented ? 'The credential is not valid.' : 'A credential is required: Authorization: Bearer <API key>.',
+    )
+  }
+  if (visit.suspended) throw new ProductError('insufficient_permissions', 'The team is suspended.')
+}
+
+/** 429 when the minute is used up. */
+export function requireAllowance(visit: Visit): void {
+  if (visit.allowance?.over === true) throw tooMany(visit)
+}
+
+/** 403 for the wrong kind of credential or one without the permission; names what is missing, nothing else. */
+export function requirePermission(visit: Visit): void {
+  const { route, permissions } = visit.found.entry!
+  const { principal } = visit
+  if (route.as === 'none' || principal === null) return
+  const kindFits = route.as === 'any' || route.as === principal.kind
+  if (kindFits && (permissions.length === 0 || permissions.some((one) => allows(principal.permissions, one)))) return
+  if (permissions.length > 0) {
+    throw new ProductError('insufficient_permissions', `The permission ${permissions.join(' or ')} is missing.`)
+  }
+  const wanted = route.as === 'mailbox' ? 'a mailbox credential' : 'a root key'
+  throw new ProductError('insufficient_permissions', `This takes ${wanted}.`)
+}
+
+/** RFC 6750 3 and RFC 9728 5.1: where a client learns how to get a credential. */
+function challenge(visit: Visit): string {
+  const metadata = `Bearer resource_metadata="${visit.desk.origin}/.well-known/oauth-protected-resource/api/v1"`
+  return visit.presented ? `${metadata}, error="invalid_token"` : metadata
+}
+
+function tooMany(visit: Visit): ProductError {
+  return new ProductError('rate_limit_exceeded', 'Too many requests in this minute.', {
+    retryAfter: visit.allowance?.retryAfter,
+  })
+}

@@ -1,0 +1,102 @@
+// Takes the bytes of a body off the wire, never more than allowed.
+
+import type { IncomingMessage } from 'node:http'
+import type { Timer } from '../../base/clock.ts'
+import { ProductError } from '../../base/errors.ts'
+import { BODY_LIMIT } from './entry.ts'
+import { hasBody } from './negotiate.ts'
+import type { Visit } from './visit.ts'
+
+// How much of a refused body is still read, and how long, so that the client comes to read the answer (RFC 9112 9.6).
+const LINGER_BYTES = 134_217_728
+const LINGER_MS = 5_000
+
+/** 413 on the declared size, before anything is read. */
+export function checkDeclaredSize(visit: Visit): void {
+  const limit = visit.found.entry?.bodyLimit ?? BODY_LIMIT
+  if (Number(visit.header('content-length') ?? 0) > limit) throw tooLarge(limit)
+}
+
+/**
+ * Reads a whole body.
+ * @throws ProductError payload_too_large as soon as one byte too many has come
+ */
+export function readBody(visit: Visit): Promise<Buffer> {
+  const { req, res } = visit
+  const limit = visit.found.entry?.bodyLimit ?? BODY_LIMIT
+  if (!hasBody(req)) return Promise.resolve(Buffer.alloc(0))
+  if (asksFirst(req)) {
+    // Only now is the body wanted: a client that asks first is spared sending what would have been refused.
+    res.writeContinue()
+    visit.continued = true
+  }
+  return new Promise((resolve, reject) => {
+    if (req.destroyed) return reject(cutOff())
+    const chunks: Buffer[] = []
+    let size = 0
+    const done = (settle: () => void) => {
+      req.off('data', take).off('end', ended).off('close', broken).off('error', broken)
+      settle()
+    }
+    const take = (chunk: Buffer) => {
+      size += chunk.length
+      if (size <= limit) chunks.push(chunk)
+      else {
+        req.pause()
+        done(() => reject(tooLarge(limit)))
+      }
+    }
+    const ended = () => done(() => resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, size)))
+    const broken = () => done(() => reject(cutOff()))
+    req.on('data', take).on('end', ended).on('close', broken).on('error', broken)
+  })
+}
+
+/**
+ * What to do about a body that was not read when the answer goes out: nothing (Node reads a small rest away), close the
+ * connection, or linger before closing it.
+ */
+export function unreadBody(visit: Visit): 'nothing' | 'close' | 'linger' {
+  const { req } = visit
+  if (req.complete || !hasBody(req)) return 'nothing'
+  if (asksFirst(req) && !visit.continued) return 'close'
+  const endless = req.headers['transfer-encoding'] !== undefined
+  return endless || Number(req.headers['content-length']) > BODY_LIMIT ? 'linger' : 'nothing'
+}
+
+/**
+ * Sends an answer at once while the client is still sending, lets it finish for a while, and closes the connection.
+ * Closing at once would throw the answer away together with what was not read.
+ */
+export function answerAndLinger(visit: Visit, text: string): Promise<void> {
+  const { req, res } = visit
+  res.write(text)
+  return new Promise((resolve) => {
+    let left = LINGER_BYTES
+    let timer: Timer | undefined
+    const done = () => {
+      timer?.cancel()
+      req.off('data', drop).off('end', done).off('close', done)
+      res.end()
+      resolve()
+    }
+    const drop = (chunk: Buffer) => {
+      left -= chunk.length
+      if (left < 0) done()
+    }
+    timer = visit.desk.app.clock.after(LINGER_MS, done)
+    req.on('data', drop).on('end', done).on('close', done).resume()
+  })
+}
+
+function asksFirst(req: IncomingMessage): boolean {
+  return req.headers.expect?.toLowerCase() === '100-continue'
+}
+
+function cutOff(): ProductError {
+  return new ProductError('invalid_parameter', 'The body ended too early.')
+}
+
+function tooLarge(limit: number): ProductError {
+  return new ProductError('payload_too_large', `The body is larger than ${limit} bytes.`)
+}

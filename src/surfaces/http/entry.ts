@@ -1,0 +1,91 @@
+// A route made ready: its schemas compiled, its defaults filled in, its mistakes found at start.
+
+import { type TObject, type TSchema, Type } from 'typebox'
+import { type Converter, compileConverter } from './query.ts'
+import type { Route } from './route.ts'
+import { type Check, closed, compileCheck, unboundedList } from './validate.ts'
+
+/** Where every versioned route lies. */
+export const API_BASE = '/api/v1'
+/** Largest body of a route that does not say otherwise, in bytes (decisions §1.10). */
+export const BODY_LIMIT = 1_048_576
+const JSON_TYPE = 'application/json'
+
+/** What the chain works with. */
+export interface Entry {
+  route: Route
+  /** Whole path at the origin, parameters as `{name}`. */
+  path: string
+  /** One of these is enough; empty when none is needed. */
+  permissions: readonly string[]
+  params: Texted | null
+  query: Texted | null
+  /** Null for methods that take no body. */
+  body: BodyPlan | null
+  bodyLimit: number
+  produces: readonly string[]
+  /** True when the answer is a page of a list. */
+  paged: boolean
+  status: number
+  /** Schema of `data`, every object closed. */
+  reply: Check
+}
+
+/** Values that arrive as texts. */
+export interface Texted extends Converter {
+  check: Check
+}
+
+export interface BodyPlan {
+  check: Check
+  optional: boolean
+  /** Members with a value for when they are left out. */
+  defaults: readonly [name: string, value: unknown][]
+}
+
+const EMPTY_BODY = Type.Object({})
+
+/** @throws Error when a route contradicts itself; such a house does not open */
+export function prepare(route: Route): Entry {
+  const { query } = route
+  const paged = route.list !== undefined || (query !== undefined && 'cursor' in query.properties)
+  if (paged && (query === undefined || !('limit' in query.properties))) {
+    throw new Error(`${route.operation} is a list without limit and cursor: make its query with pageQuery.`)
+  }
+  return {
+    route,
+    path: route.root === true ? route.path : API_BASE + route.path,
+    permissions: route.permission === undefined ? [] : [route.permission].flat(),
+    params: route.params === undefined ? null : texted(route.params),
+    query: query === undefined ? null : texted(query),
+    body: bodyPlan(route),
+    bodyLimit: route.bodyLimit ?? BODY_LIMIT,
+    produces: route.produces ?? [JSON_TYPE],
+    paged,
+    status: route.status ?? 200,
+    reply: compileCheck(closed(route.reply)),
+  }
+}
+
+/** Members of an object that carry a default, as it is when they are left out. */
+export function defaultsOf(schema: TObject): [name: string, value: unknown][] {
+  return Object.entries(schema.properties as Record<string, TSchema & { default?: unknown }>)
+    .filter(([, member]) => member.default !== undefined)
+    .map(([name, member]) => [name, member.default])
+}
+
+function texted(schema: TObject): Texted {
+  return { ...compileConverter(schema), check: compileCheck(schema) }
+}
+
+function bodyPlan(route: Route): BodyPlan | null {
+  if (route.method === 'GET' || route.method === 'DELETE') return null
+  const schema = route.body ?? EMPTY_BODY
+  const unbounded = unboundedList(schema)
+  if (unbounded !== null) throw new Error(`The body of ${route.operation} has a list without a bound at ${unbounded}.`)
+  return {
+    check: compileCheck(closed(schema)),
+    optional: route.body === undefined || route.bodyOptional === true,
+    defaults: defaultsOf(schema),
+  }
+}

@@ -1,0 +1,71 @@
+// Requests with an Idempotency-Key: done once, answered as often as they are repeated (decisions §1.8).
+
+import { canonicalJson } from '../../base/canonical-json.ts'
+import { ProductError } from '../../base/errors.ts'
+import { sha256, type Vault } from '../../base/secrets.ts'
+import { ownerOf } from './input.ts'
+import type { Outcome } from './reply.ts'
+import { type BytesAnswer, isBytes } from './route.ts'
+import type { Visit } from './visit.ts'
+
+const IN_FLIGHT_RETRY_SECONDS = 1
+
+/** Does `work` unless the same request was done before under the same key; then its answer is given again. */
+export async function once(visit: Visit, work: () => Promise<Outcome | BytesAnswer>): Promise<Outcome | BytesAnswer> {
+  const { route } = visit.found.entry!
+  const key = visit.header('idempotency-key')
+  if (key === undefined || route.idempotent !== true) return work()
+  const { replays } = visit.desk.app.directory
+  // The key itself is not kept: it opens the sealed answers.
+  const scope = sha256(canonicalJson([ownerOf(visit), route.method, route.path, key])).toString('base64url')
+  const claim = await replays.claim(scope, sha256(canonicalJson([visit.input.body, visit.input.params])))
+  if (claim.kind === 'running') {
+    throw new ProductError('idempotency_conflict', 'The request with this Idempotency-Key is still being processed.', {
+      param: 'Idempotency-Key',
+      retryAfter: IN_FLIGHT_RETRY_SECONDS,
+    })
+  }
+  if (claim.kind === 'other') {
+    throw new ProductError('idempotency_conflict', 'The Idempotency-Key was used with a different body.', {
+      param: 'Idempotency-Key',
+    })
+  }
+  const box = answerBox(visit.desk.app.vault, route.secret === true ? key : null)
+  if (claim.kind === 'done') {
+    visit.ctx.set('Idempotent-Replayed', 'true')
+    return { ...box.open(claim.body), status: claim.status }
+  }
+  let outcome: Outcome | BytesAnswer
+  try {
+    outcome = await work()
+    if (isBytes(outcome)) throw new Error(`${route.operation} answers bytes, which cannot be replayed.`)
+  } catch (error) {
+    await replays.release(scope, claim.lock)
+    throw error
+  }
+  await replays.keep(scope, claim.lock, outcome.status, box.close(outcome)).catch((error: unknown) => {
+    // The work is done: telling the caller it failed would have it done twice.
+    visit.desk.app.log.error({ err: error, request_id: visit.id }, 'an answer was not kept for replay')
+  })
+  return outcome
+}
+
+interface Box {
+  close(outcome: Outcome): Uint8Array
+  open(bytes: Uint8Array): Outcome
+}
+
+/** @param key seals the answer under HKDF(APP_SECRET, key); null keeps it as it is */
+function answerBox(vault: Vault, key: string | null): Box {
+  const purpose = `replay/${key}`
+  return {
+    close(outcome) {
+      const text = JSON.stringify(outcome)
+      return key === null ? Buffer.from(text) : vault.seal(purpose, text)
+    },
+    open(bytes) {
+      const plain = key === null ? Buffer.from(bytes) : vault.open(purpose, bytes)
+      return JSON.parse(plain.toString()) as Outcome
+    },
+  }
+}

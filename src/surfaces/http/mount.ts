@@ -1,0 +1,149 @@
+// The chain every request goes through, in the order of decisions §1.4.
+
+import type Koa from 'koa'
+import { notFound, ProductError } from '../../base/errors.ts'
+import { identify, requireAllowance, requireCredential, requirePermission } from './authenticate.ts'
+import { checkDeclaredSize } from './body.ts'
+import { allowOrigin, answerOptions } from './cors.ts'
+import { expectMatch } from './etag.ts'
+import { once } from './idempotency.ts'
+import { checkHeaders, ownerOf, readJsonInput, readParameters, readPath } from './input.ts'
+import { chooseType, requireJsonBody } from './negotiate.ts'
+import { type Outcome, outcomeOf, sendBytes, sendError, sendOutcome } from './reply.ts'
+import { type BytesAnswer, type Input, isBytes, type RequestFacts } from './route.ts'
+import { type Desk, Visit } from './visit.ts'
+
+const METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS'
+const CLIENT_ID_MAX = 128
+
+/** The one middleware of a listener. It answers everything itself and never throws. */
+export function mount(desk: Desk): Koa.Middleware {
+  return async (ctx) => {
+    const visit = new Visit(desk, ctx)
+    const began = desk.app.clock.now()
+    ctx.set('X-Request-Id', visit.id)
+    for (const [name, value] of desk.headers) ctx.set(name, value)
+    allowOrigin(visit)
+    try {
+      await answer(visit)
+    } catch (error) {
+      await fail(visit, error)
+    }
+    note(visit, desk.app.clock.now() - began)
+  }
+}
+
+async function answer(visit: Visit): Promise<void> {
+  const isOptions = visit.method === 'OPTIONS' && (visit.found.allow !== null || visit.path === '*')
+  try {
+    if (!isOptions) await identify(visit)
+  } finally {
+    count(visit, isOptions)
+  }
+  requireHost(visit)
+  checkDeclaredSize(visit)
+  if (isOptions) return answerOptions(visit, visit.found.allow?.join(', ') ?? METHODS)
+  requireCredential(visit)
+  requireRoute(visit)
+  requireAllowance(visit)
+  requirePermission(visit)
+  chooseType(visit)
+  requireJsonBody(visit)
+  checkHeaders(visit)
+  readPath(visit)
+  readParameters(visit)
+  await readJsonInput(visit)
+  keepPace(visit)
+  const outcome = await once(visit, () => handle(visit))
+  return isBytes(outcome) ? sendBytes(visit, outcome) : sendOutcome(visit, outcome)
+}
+
+/** Counts the request; every response tells what is left, whatever becomes of it. */
+function count(visit: Visit, free: boolean): void {
+  const { rate } = visit.desk
+  const credential = visit.principal?.keyId ?? null
+  const source = () => visit.source
+  const allowance = free ? rate.peek(credential, source) : rate.take(credential, source)
+  visit.allowance = allowance
+  visit.ctx.set('X-RateLimit-Limit', String(allowance.limit))
+  visit.ctx.set('X-RateLimit-Remaining', String(allowance.remaining))
+  visit.ctx.set('X-RateLimit-Reset', String(allowance.reset))
+}
+
+// RFC 9112 3.2. Node would refuse it too, but without an envelope.
+function requireHost(visit: Visit): void {
+  if (visit.req.httpVersion === '1.1' && visit.header('host') === undefined) {
+    throw new ProductError('invalid_parameter', 'A request needs a Host header.', { param: 'Host' })
+  }
+}
+
+function requireRoute(visit: Visit): void {
+  const { entry, allow } = visit.found
+  if (entry !== null) return
+  if (allow === null) throw notFound('path')
+  visit.ctx.set('Allow', allow.join(', '))
+  throw new ProductError('method_not_allowed', `This path takes ${allow.join(', ')}.`)
+}
+
+function keepPace(visit: Visit): void {
+  const { route } = visit.found.entry!
+  if (route.pace === undefined) return
+  const key = [route.operation, ownerOf(visit), ...Object.values(visit.input.params)].join(' ')
+  visit.desk.paces.take(key, route.pace)
+}
+
+async function handle(visit: Visit): Promise<Outcome | BytesAnswer> {
+  const { principal, desk, input } = visit
+  const { route } = visit.found.entry!
+  const given = { principal, ...input, app: desk.app, request: factsOf(visit) }
+  return outcomeOf(visit, await route.handle(given as Input<typeof route.as, undefined, undefined, undefined>))
+}
+
+function factsOf(visit: Visit): RequestFacts {
+  return {
+    id: visit.id,
+    accepts: visit.accepts,
+    range: visit.header('range') ?? null,
+    ifRange: visit.header('if-range') ?? null,
+    get source() {
+      return visit.source
+    },
+    get signal() {
+      return visit.signal
+    },
+    matches: (current) => expectMatch(visit.header('if-match'), current),
+  }
+}
+
+async function fail(visit: Visit, error: unknown): Promise<void> {
+  const { ctx, desk } = visit
+  if (!(error instanceof ProductError)) {
+    desk.app.log.error({ err: error, request_id: visit.id }, 'a request failed')
+  }
+  if (ctx.headerSent) {
+    visit.res.destroy()
+    return
+  }
+  const shown =
+    error instanceof ProductError ? error : new ProductError('internal_error', 'Something went wrong on our side.')
+  await sendError(visit, shown)
+}
+
+/** One line for the operator; aloud when the client wants to find its request again or something broke. */
+function note(visit: Visit, ms: number): void {
+  const { log } = visit.desk.app
+  const clientId = visit.header('x-request-id')?.slice(0, CLIENT_ID_MAX)
+  const aloud = clientId !== undefined || visit.ctx.status >= 500
+  if (!aloud && !log.isLevelEnabled('debug')) return
+  const line = {
+    request_id: visit.id,
+    client_request_id: clientId,
+    method: visit.method,
+    path: visit.path.slice(0, 512),
+    status: visit.ctx.status,
+    key_id: visit.principal?.keyId,
+    ms,
+  }
+  if (aloud) log.info(line, 'request')
+  else log.debug(line, 'request')
+}

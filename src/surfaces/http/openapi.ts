@@ -1,0 +1,192 @@
+// The machine-readable description, built from the routes themselves so that it cannot drift (decisions §1.11).
+
+import { type TObject, type TSchema, Type } from 'typebox'
+import type { ErrorCode } from '../../base/errors.ts'
+import type { Config } from '../../config/config.ts'
+import { API_BASE, prepare } from './entry.ts'
+import { ERRORS } from './errors.ts'
+import { type Route, route } from './route.ts'
+import { ErrorEnvelope, envelopeOf } from './schema.ts'
+import { closed } from './validate.ts'
+
+/** Version of the interface; also the header X-API-Version. */
+export const API_VERSION = '1.0.0'
+
+/** One of the two origins. */
+export type Surface = 'app' | 'send'
+
+type Json = Record<string, unknown>
+
+const TITLES: Record<Surface, string> = {
+  app: 'Mailstead: Management and Mailbox API',
+  send: 'Mailstead: Sending API',
+}
+
+/** `GET {base_url}/openapi.json` of one origin. */
+export function openapiRoute(routes: readonly Route[], config: Config, surface: Surface): Route {
+  let document: Json | undefined
+  const self: Route = route({
+    method: 'GET',
+    path: '/openapi.json',
+    surface,
+    operation: surface === 'app' ? 'getOpenapi' : 'getSendingOpenapi',
+    tag: 'Service',
+    summary: 'Describes this API.',
+    as: 'none',
+    bare: true,
+    open: true,
+    etag: true,
+    reply: Type.Object({}, { additionalProperties: true }),
+    async handle() {
+      document ??= buildOpenapi([...routes, self], config, surface)
+      return document
+    },
+  })
+  return self
+}
+
+/** The OpenAPI 3.1.0 document of one origin. */
+export function buildOpenapi(routes: readonly Route[], config: Config, surface: Surface): Json {
+  const own = routes.filter((one) => (one.surface ?? 'app') === surface || one.surface === 'both')
+  const paths: Record<string, Json> = {}
+  for (const one of own) {
+    // Paths are told relative to the servers; what lies at the origin names it as its own server.
+    const place = one.root === true ? { servers: [{ url: originOf(config, surface) }] } : {}
+    paths[one.path] = { ...place, ...paths[one.path], [one.method.toLowerCase()]: operationOf(one) }
+  }
+  return {
+    openapi: '3.1.0',
+    info: { title: TITLES[surface], version: API_VERSION, license: { name: 'MIT', identifier: 'MIT' } },
+    servers: serversOf(config, surface),
+    tags: [...new Set(own.map((one) => one.tag))].map((name) => ({ name })),
+    security: [{ bearerAuth: [] }],
+    paths,
+    components: {
+      securitySchemes: { bearerAuth: { type: 'http', scheme: 'bearer' } },
+      schemas: { Error: plain(ErrorEnvelope) },
+      headers: HEADERS,
+      responses: errorResponses(),
+    },
+  }
+}
+
+const HEADERS: Json = {
+  'X-Request-Id': { description: 'Equal to meta.request_id.', schema: { type: 'string' } },
+  'X-RateLimit-Limit': { description: 'Requests per minute.', schema: { type: 'integer' } },
+  'X-RateLimit-Remaining': { description: 'Requests left in this minute.', schema: { type: 'integer' } },
+  'X-RateLimit-Reset': { description: 'Unix second at which the minute ends.', schema: { type: 'integer' } },
+}
+
+function originOf(config: Config, surface: Surface): string {
+  return surface === 'app' ? config.APP_ORIGIN : config.SEND_ORIGIN
+}
+
+/** Both hosts, the one the document is read from first. */
+function serversOf(config: Config, surface: Surface): Json[] {
+  const other: Surface = surface === 'app' ? 'send' : 'app'
+  return [surface, other].map((name) => ({ url: originOf(config, name) + API_BASE, description: TITLES[name] }))
+}
+
+function operationOf(one: Route): Json {
+  const { permissions, paged, produces, body } = prepare(one)
+  return {
+    operationId: one.operation,
+    tags: [one.tag],
+    summary: one.summary,
+    ...(one.description === undefined ? {} : { description: one.description }),
+    ...(permissions.length === 0 ? {} : { 'x-required-permission': permissions.join(' or ') }),
+    ...(one.as === 'none' ? { security: [] } : {}),
+    parameters: parametersOf(one),
+    ...(one.body === undefined ? {} : { requestBody: bodyOf(one.body, body?.optional === true) }),
+    responses: {
+      [one.status ?? 200]: successOf(one, paged, produces),
+      ...(one.etag === true && one.method === 'GET' ? { 304: { description: 'Unchanged since the given ETag.' } } : {}),
+      ...refsOf(errorsOf(one)),
+    },
+  }
+}
+
+function parametersOf(one: Route): Json[] {
+  const header = (name: string, description: string) => ({
+    name,
+    in: 'header',
+    required: false,
+    description,
+    schema: { type: 'string' },
+  })
+  const headers: Json[] = []
+  if (one.etag === true && one.method === 'GET') headers.push(header('If-None-Match', 'ETag that is known already.'))
+  if (one.etag === true && one.method !== 'GET') headers.push(header('If-Match', 'ETag of the state that is changed.'))
+  if (one.idempotent === true) headers.push(header('Idempotency-Key', '1-255 visible ASCII characters.'))
+  return [...fieldsOf(one.params, 'path'), ...fieldsOf(one.query, 'query'), ...headers]
+}
+
+function fieldsOf(schema: TObject | undefined, place: 'path' | 'query'): Json[] {
+  if (schema === undefined) return []
+  const required = new Set((schema as { required?: readonly string[] }).required ?? [])
+  return Object.entries(schema.properties as Record<string, TSchema>).map(([name, field]) => {
+    const { description, ...rest } = plain(field) as { description?: string; type?: string; default?: unknown }
+    return {
+      name,
+      in: place,
+      required: place === 'path' || (required.has(name) && rest.default === undefined),
+      ...(description === undefined ? {} : { description }),
+      ...(rest.type === 'array' ? { style: 'form', explode: false } : {}),
+      schema: rest,
+    }
+  })
+}
+
+function bodyOf(schema: TObject, optional: boolean): Json {
+  const body = plain(closed(schema)) as { required?: string[]; properties: Record<string, { default?: unknown }> }
+  // Members with a default may be left out.
+  const required = body.required?.filter((name) => body.properties[name]?.default === undefined)
+  return { required: !optional, content: { 'application/json': { schema: { ...body, required } } } }
+}
+
+function successOf(one: Route, paged: boolean, produces: readonly string[]): Json {
+  const json = one.bare === true ? plain(one.reply) : plain(envelopeOf(one.reply, paged))
+  const content = produces.map((type) => [
+    type,
+    { schema: type === 'application/json' ? json : { type: 'string', format: 'binary' } },
+  ])
+  const names = Object.keys(HEADERS).map((name) => [name, { $ref: `#/components/headers/${name}` }])
+  return { description: one.summary, headers: Object.fromEntries(names), content: Object.fromEntries(content) }
+}
+
+/** Codes a caller of the route can meet. */
+function errorsOf(one: Route): ErrorCode[] {
+  const codes: ErrorCode[] = ['invalid_parameter', 'not_acceptable', 'rate_limit_exceeded', 'internal_error']
+  codes.push('service_unavailable')
+  if (one.as !== 'none') codes.push('authentication_required', 'insufficient_permissions')
+  if (one.params !== undefined) codes.push('not_found')
+  if (one.method !== 'GET') codes.push('conflict')
+  if (one.body !== undefined) codes.push('payload_too_large', 'unsupported_media_type', 'validation_error')
+  if (one.produces?.some((type) => type !== 'application/json')) codes.push('range_not_satisfiable')
+  return codes
+}
+
+function refsOf(codes: readonly ErrorCode[]): Json {
+  const entries = codes.map((code) => [ERRORS[code].status, { $ref: `#/components/responses/${ERRORS[code].status}` }])
+  return Object.fromEntries(entries)
+}
+
+/** One response per status; a status may stand for several codes. */
+function errorResponses(): Json {
+  const responses: Record<string, { description: string; content: Json }> = {}
+  for (const [code, rule] of Object.entries(ERRORS)) {
+    const sentence = `${code}: ${rule.meaning}`
+    const known = responses[rule.status]
+    if (known) known.description += ` ${sentence}`
+    else {
+      const schema = { $ref: '#/components/schemas/Error' }
+      responses[rule.status] = { description: sentence, content: { 'application/json': { schema } } }
+    }
+  }
+  return responses
+}
+
+/** A schema as plain JSON. */
+function plain(schema: TSchema): Json {
+  return JSON.parse(JSON.stringify(schema)) as Json
+}

@@ -1,0 +1,126 @@
+// Turns what a handler gave, or an error, into the response.
+
+import { Readable } from 'node:stream'
+import { ProductError } from '../../base/errors.ts'
+import { answerAndLinger, unreadBody } from './body.ts'
+import { encodeCursor } from './cursor.ts'
+import { errorMember, statusOf } from './errors.ts'
+import { etagOf, namesTag } from './etag.ts'
+import { spanOf } from './ranges.ts'
+import { type BytesAnswer, isAnswer, isBytes, type ListAnswer } from './route.ts'
+import type { Visit } from './visit.ts'
+
+/** Seconds a client waits before it asks again when nobody knows better. */
+const UNAVAILABLE_RETRY_SECONDS = 10
+
+/** What a handler gave, in one form. */
+export interface Outcome {
+  status: number
+  data: unknown
+  headers: Record<string, string>
+  meta: Record<string, unknown>
+  pagination?: { has_more: boolean; next_cursor?: string }
+}
+
+/** @throws Error when replies are checked and this one breaks the schema of its route */
+export function outcomeOf(visit: Visit, value: unknown): Outcome | BytesAnswer {
+  if (isBytes(value)) return value
+  const entry = visit.found.entry!
+  const outcome: Outcome = { status: entry.status, data: value ?? null, headers: {}, meta: {} }
+  if (isAnswer(value)) {
+    outcome.status = value.status ?? entry.status
+    outcome.data = value.data ?? null
+    outcome.headers = value.headers ?? {}
+    outcome.meta = value.meta ?? {}
+  } else if (entry.paged) {
+    const { items, next, meta } = value as ListAnswer
+    outcome.data = items
+    outcome.meta = meta ?? {}
+    outcome.pagination =
+      next === null
+        ? { has_more: false }
+        : { has_more: true, next_cursor: encodeCursor(visit.desk.app.vault, visit.cursorScope, next) }
+  }
+  if (visit.desk.checkReplies && !entry.reply.passes(outcome.data)) {
+    const issues = JSON.stringify(entry.reply.issues(outcome.data))
+    throw new Error(`The reply of ${entry.route.operation} breaks its schema: ${issues}`)
+  }
+  return outcome
+}
+
+/** Sends data: with its tag where the route carries one, 304 when the client has it already. */
+export function sendOutcome(visit: Visit, outcome: Outcome): Promise<void> | void {
+  const { ctx } = visit
+  const { route } = visit.found.entry!
+  for (const [name, value] of Object.entries(outcome.headers)) ctx.set(name, value)
+  if (route.etag === true) {
+    const etag = etagOf(outcome.data)
+    ctx.set('ETag', etag)
+    if (route.method === 'GET' && unchanged(visit, etag)) return
+  }
+  return sendJson(visit, outcome.status, route.bare === true ? JSON.stringify(outcome.data) : envelope(visit, outcome))
+}
+
+/** Sends bytes, or the range of them that was asked for. */
+export function sendBytes(visit: Visit, bytes: BytesAnswer): void {
+  const { ctx } = visit
+  const { sizeBytes: size, etag } = bytes
+  for (const [name, value] of Object.entries(bytes.headers ?? {})) ctx.set(name, value)
+  ctx.set('ETag', etag)
+  ctx.set('Accept-Ranges', 'bytes')
+  if (unchanged(visit, etag)) return
+  // Range is defined for GET alone (RFC 9110 14.2).
+  const range = visit.method === 'GET' ? visit.header('range') : undefined
+  const span = spanOf(range, visit.header('if-range'), size, etag)
+  if (span === 'unsatisfiable') {
+    ctx.set('Content-Range', `bytes */${size}`)
+    throw new ProductError('range_not_satisfiable', `The content has ${size} bytes.`, { param: 'Range' })
+  }
+  const { start, end } = span ?? { start: 0, end: size }
+  ctx.status = span === null ? 200 : 206
+  if (span !== null) ctx.set('Content-Range', `bytes ${start}-${end - 1}/${size}`)
+  ctx.body = visit.method === 'HEAD' ? '' : Readable.from(bytes.read(start, end), { objectMode: false })
+  ctx.set('Content-Type', bytes.type)
+  ctx.length = end - start
+}
+
+/** Sends an error. @param error always one a caller may see */
+export function sendError(visit: Visit, error: ProductError): Promise<void> | void {
+  const { ctx, desk } = visit
+  const status = statusOf(error.code)
+  const wait = error.retryAfter ?? defaultWait(visit, status)
+  if (wait !== undefined) ctx.set('Retry-After', String(Math.max(1, Math.ceil(wait))))
+  const member = errorMember(error, desk.app.config.APP_ORIGIN)
+  return sendJson(visit, status, JSON.stringify({ ok: false, error: member, meta: { request_id: visit.id } }))
+}
+
+function sendJson(visit: Visit, status: number, text: string): Promise<void> | void {
+  const { ctx } = visit
+  ctx.status = status
+  ctx.set('Content-Type', 'application/json; charset=utf-8')
+  const unread = unreadBody(visit)
+  if (unread !== 'nothing') ctx.set('Connection', 'close')
+  ctx.body = text
+  if (unread !== 'linger') return
+  // Koa would end the response, and with it the connection, at once.
+  ctx.respond = false
+  return answerAndLinger(visit, text)
+}
+
+function envelope(visit: Visit, outcome: Outcome): string {
+  const pagination = outcome.pagination === undefined ? '' : `,"pagination":${JSON.stringify(outcome.pagination)}`
+  const meta = JSON.stringify({ request_id: visit.id, ...outcome.meta })
+  return `{"ok":true,"data":${JSON.stringify(outcome.data)}${pagination},"meta":${meta}}`
+}
+
+function unchanged(visit: Visit, etag: string): boolean {
+  const known = visit.header('if-none-match')
+  if (known === undefined || !namesTag(known, etag)) return false
+  visit.ctx.status = 304
+  return true
+}
+
+function defaultWait(visit: Visit, status: number): number | undefined {
+  if (status === 429) return visit.allowance?.retryAfter
+  return status === 503 ? UNAVAILABLE_RETRY_SECONDS : undefined
+}

@@ -1,0 +1,117 @@
+// One request on its way through the chain, and what all requests of a listener share.
+
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type Koa from 'koa'
+import { newId } from '../../base/ids.ts'
+import type { Context } from '../../context.ts'
+import type { Principal } from '../../directory/principal.ts'
+import type { PageKey } from '../../store/records.ts'
+import { API_BASE } from './entry.ts'
+import type { Paces } from './pace.ts'
+import type { Allowance, RateLimit } from './rate-limit.ts'
+import type { Sources } from './source.ts'
+import type { Found, RouteTable } from './table.ts'
+
+/** What the requests of one listener share. */
+export interface Desk {
+  app: Context
+  /** Public origin of this listener, without a path. */
+  origin: string
+  table: RouteTable
+  rate: RateLimit
+  paces: Paces
+  sources: Sources
+  /** Origins whose browsers may call. */
+  corsOrigins: ReadonlySet<string>
+  /** Checks every reply against its schema. */
+  checkReplies: boolean
+  /** Headers every response carries. */
+  headers: readonly [name: string, value: string][]
+}
+
+/** How far a request has come; each step of the chain fills in its part. */
+export class Visit {
+  readonly desk: Desk
+  readonly ctx: Koa.Context
+  readonly id = newId('request')
+  /** Path as it came, not decoded. */
+  readonly path: string
+  /** Query string without its `?`. */
+  readonly query: string
+  readonly found: Found
+  principal: Principal | null = null
+  /** True when a credential came along, valid or not. */
+  presented = false
+  suspended = false
+  /** True once a client that asked first was told to send its body. */
+  continued = false
+  allowance: Allowance | null = null
+  accepts = 'application/json'
+  input: { params: object; query: object; body: object; after: PageKey | null } = {
+    params: {},
+    query: {},
+    body: {},
+    after: null,
+  }
+  /** What a cursor of this list is bound to. */
+  cursorScope = ''
+  #source: string | undefined
+  #leaving: AbortController | undefined
+
+  constructor(desk: Desk, ctx: Koa.Context) {
+    this.desk = desk
+    this.ctx = ctx
+    const { path, query } = targetOf(ctx.req.url ?? '/')
+    this.path = path
+    this.query = query
+    this.found = desk.table.find(ctx.req.method ?? 'GET', path)
+  }
+
+  get req(): IncomingMessage {
+    return this.ctx.req
+  }
+
+  get res(): ServerResponse {
+    return this.ctx.res
+  }
+
+  get method(): string {
+    return this.ctx.req.method ?? 'GET'
+  }
+
+  /** True for what lies under the versioned base. */
+  get underApi(): boolean {
+    return this.path === API_BASE || this.path.startsWith(`${API_BASE}/`)
+  }
+
+  /** Address the request is counted for. */
+  get source(): string {
+    this.#source ??= this.desk.sources.of(this.req.socket.remoteAddress, this.header('x-forwarded-for'))
+    return this.#source
+  }
+
+  /** Aborted when the client goes away before its answer. */
+  get signal(): AbortSignal {
+    if (this.#leaving === undefined) {
+      const leaving = new AbortController()
+      this.#leaving = leaving
+      this.res.once('close', () => {
+        if (!this.res.writableFinished) leaving.abort()
+      })
+    }
+    return this.#leaving.signal
+  }
+
+  header(name: string): string | undefined {
+    const value = this.req.headers[name]
+    return Array.isArray(value) ? value.join(', ') : value
+  }
+}
+
+/** Path and query of a request target; a client may send the whole URL (RFC 9112 3.2.2). */
+function targetOf(url: string): { path: string; query: string } {
+  const [target] = url.replace(/^https?:\/\/[^/?#]*/i, '').split('#', 1)
+  const mark = target!.indexOf('?')
+  const path = mark === -1 ? target! : target!.slice(0, mark)
+  return { path: path === '' ? '/' : path, query: mark === -1 ? '' : target!.slice(mark + 1) }
+}
