@@ -198,7 +198,10 @@ function checked(name: string, type: string): Question {
 /** A copy for each caller: some sort the list or write on the error. */
 function present(outcome: Outcome, question: Question): unknown[] {
   if ('code' in outcome) throw dnsError(outcome.code, question)
-  return structuredClone(outcome.values)
+  return outcome.values.map((value) => {
+    if (Array.isArray(value)) return [...value]
+    return typeof value === 'object' ? { ...value } : value
+  })
 }
 
 interface Found {

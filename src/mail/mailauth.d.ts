@@ -5,7 +5,7 @@ declare module 'mailauth/lib/dkim/dkim-verifier.js' {
 
   export class DkimVerifier {
     constructor(options: { resolver: Resolve; minBitLength: number; strict: boolean; curTime: Date })
-    readonly keyCache: KeyCache
+    keyCache: KeyCache
     readonly arc: ArcData
     /** Addresses of all From fields. */
     readonly headerFrom: string[]
@@ -72,7 +72,17 @@ declare module 'mailauth/lib/dmarc/index.js' {
 }
 
 declare module 'mailauth/lib/tools.js' {
+  import type { KeyCache, PublicKey, Resolve } from 'mailauth/parts'
+
   const tools: {
+    getPublicKey(
+      type: Parameters<KeyCache['get']>[0],
+      name: string,
+      minBitLength: number,
+      resolver: Resolve,
+      options: Parameters<KeyCache['get']>[3],
+    ): Promise<PublicKey>
+    toALabel(domain: string): string
     /** Relaxed alignment by the list of public suffixes. */
     getAlignment(fromDomain: string, domains: string[]): unknown
     formatDomain(domain: string): string
@@ -115,7 +125,21 @@ declare module 'mailauth/parts' {
     getMimeStructureStart(): number | undefined
   }
 
+  export interface PublicKey {
+    /** PEM. */
+    publicKey: string
+    rr: string
+    modulusLength?: number
+    keyType: string
+    flags: string[]
+    testing: boolean
+    warnings: string[]
+  }
+
   export interface KeyCache {
+    /** ARC takes the cache over from DKIM where it asks the same. */
+    readonly resolver: Resolve
+    /** The key as whatever node:crypto takes for one. */
     get(
       type: 'DKIM' | 'ARC' | 'AS',
       name: string,
@@ -125,6 +149,7 @@ declare module 'mailauth/parts' {
   }
 
   export interface ArcData {
+    keyCache: KeyCache
     chain: false | { i: number; 'arc-seal': { parsed?: Record<string, { value?: unknown } | undefined> } }[]
   }
 }

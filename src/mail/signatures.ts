@@ -5,6 +5,7 @@ import { DkimVerifier } from 'mailauth/lib/dkim/dkim-verifier.js'
 import type { SignatureField, Status } from 'mailauth/parts'
 import { BodyHash, hashRelaxed, hashSimple } from './body-hash.ts'
 import { clean } from './clean-text.ts'
+import { DkimKeys } from './dkim-keys.ts'
 import type { WatchedDns } from './dns-evidence.ts'
 import type { AuthResult, SignatureVerdict } from './mail.ts'
 
@@ -75,6 +76,8 @@ class BoundedVerifier extends DkimVerifier {
 
   constructor(dns: WatchedDns, curTime: Date) {
     super({ resolver: dns.resolve, minBitLength: MIN_KEY_BITS, strict: true, curTime })
+    this.keyCache = new DkimKeys(dns.resolve)
+    this.arc.keyCache = this.keyCache
   }
 
   async verify(header: Uint8Array, body: Uint8Array): Promise<void> {

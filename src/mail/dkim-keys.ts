@@ -1,0 +1,54 @@
+// Keys of DKIM and ARC for one mail; what a key record says is worked out once for all mails that name it.
+
+import { createPublicKey, type KeyObject } from 'node:crypto'
+import tools from 'mailauth/lib/tools.js'
+import type { KeyCache, PublicKey, Resolve } from 'mailauth/parts'
+
+/** Key records remembered, at most a few KiB each. */
+const RECORDS_MAX = 500
+const RECORD_CHARS_MAX = 4096
+
+type ReadKey = Omit<PublicKey, 'publicKey'> & { publicKey: KeyObject }
+
+/** By record and hash algorithm, the longest unused first. Reading one costs more than checking a signature with it. */
+const read = new Map<string, ReadKey>()
+
+/** The verifier's own cache lives as long as one mail; this one asks once for each name and mail, and DNS keeps its TTL. */
+export class DkimKeys implements KeyCache {
+  readonly resolver: Resolve
+  readonly #asked = new Map<string, Promise<ReadKey>>()
+
+  constructor(resolver: Resolve) {
+    this.resolver = resolver
+  }
+
+  get(...asked: Parameters<KeyCache['get']>): Promise<ReadKey> {
+    const [type, name, minBitLength, options] = asked
+    const id = `${options.hashAlgo} ${name}`
+    let answer = this.#asked.get(id)
+    if (answer === undefined) {
+      answer = this.#ask(type, name, minBitLength, options)
+      // A key may be asked for before anybody waits for it.
+      answer.catch(() => {})
+      this.#asked.set(id, answer)
+    }
+    return answer
+  }
+
+  async #ask(...asked: Parameters<KeyCache['get']>): Promise<ReadKey> {
+    const [type, name, minBitLength, options] = asked
+    const records = (await this.resolver(tools.toALabel(name), 'TXT')) as string[][]
+    const id = `${options.hashAlgo} ${records[0]?.join('') ?? ''}`
+    const known = read.get(id)
+    if (known !== undefined) {
+      read.delete(id)
+      read.set(id, known)
+      return known
+    }
+    const key = await tools.getPublicKey(type, name, minBitLength, async () => records, options)
+    const ready = { ...key, publicKey: createPublicKey(key.publicKey) }
+    if (id.length <= RECORD_CHARS_MAX) read.set(id, ready)
+    if (read.size > RECORDS_MAX) read.delete(read.keys().next().value!)
+    return ready
+  }
+}
