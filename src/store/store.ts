@@ -44,7 +44,7 @@ export function openStore(parts: { db: Db; blobsDb: Db; clock: Clock }): Store {
     blobs,
     messages: new Messages({ db, clock, blobs, folders }),
     threads: new Threads({ db, clock, folders }),
-    inboundLog: new InboundLog(db, clock),
+    inboundLog: new InboundLog(db),
     async openAccount(tx, mailboxId) {
       const account = await accounts.open(tx, mailboxId)
       const created = await folders.open(tx, account)
