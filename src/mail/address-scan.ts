@@ -24,6 +24,8 @@ export class AddressScan {
   /** Words so far: as a name, and as an address that was written without "<>". */
   private name = ''
   private raw = ''
+  /** True where another space would say nothing. */
+  private blank = true
   private comment = ''
   private email: string | null = null
   /** A name without an address in front of a comma: it may be the first half of `Smith, John <john@x>`. */
@@ -80,23 +82,31 @@ export class AddressScan {
     this.pos += 2
   }
 
-  private take(text: string): void {
-    this.name += text
-    this.raw += text
+  private take(name: string, raw = name): void {
+    this.name += name
+    this.raw += raw
+    this.blank = false
   }
 
   private space(): void {
-    if (this.name !== '' && !this.name.endsWith(' ')) this.name += ' '
-    if (this.raw !== '' && !this.raw.endsWith(' ')) this.raw += ' '
+    if (this.blank) return
+    this.name += ' '
+    this.raw += ' '
+    this.blank = true
   }
 
   /** What stood in front of a colon is the name of a group. */
   private startGroup(): void {
     if (this.email !== null) return
+    this.clear()
+    this.half = ''
+  }
+
+  private clear(): void {
     this.name = ''
     this.raw = ''
     this.comment = ''
-    this.half = ''
+    this.blank = true
   }
 
   private encodedWord(): void {
@@ -114,8 +124,7 @@ export class AddressScan {
       return
     }
     const inside = this.text.slice(this.pos + 1, end)
-    this.name += inside.replace(/\\(.)/gs, '$1')
-    this.raw += `"${inside.replace(/\s/g, QUOTED_SPACE)}"`
+    this.take(inside.replace(/\\(.)/gs, '$1'), `"${inside.replace(/\s/g, QUOTED_SPACE)}"`)
     this.pos = end + 1
   }
 
@@ -192,12 +201,11 @@ export class AddressScan {
   /** Ends one address of the list. */
   private end(): void {
     if (this.email === null && this.raw.includes('@')) this.cutAddress()
-    const name = decodeHeader(this.name.trim() || this.comment.trim())
+    // The old way to name a mailbox is a comment behind it; a comment alone is nobody.
+    const name = decodeHeader(this.name.trim() || (this.email === null ? '' : this.comment.trim()))
     if (this.email !== null) this.add(this.email, name)
     else if (name !== '') this.half = this.half === '' ? name : `${this.half}, ${name}`
-    this.name = ''
-    this.raw = ''
-    this.comment = ''
+    this.clear()
     this.email = null
   }
 

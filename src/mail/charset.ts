@@ -36,14 +36,28 @@ export function decodeCharset(bytes: Uint8Array, charset: string | null): string
   const buffer = asBuffer(bytes)
   const label = (charset ?? '').trim().toLowerCase()
   if (label === 'utf-8' || label === 'utf8') return buffer.toString('utf8')
-  if (UNSURE.has(label)) return isUtf8(buffer) ? buffer.toString('utf8') : decoder('windows-1252')!.decode(buffer)
+  if (UNSURE.has(label)) return decodeGuessed(buffer)
   const name = libmimeCharset.normalizeCharset(label)
+  if (/^iso-2022-jp/i.test(name)) return decodeIso2022Jp(buffer)
   const known = decoder(name) ?? decoder(label)
   if (known) return known.decode(buffer)
-  if (NO_CHARSET.test(name)) return decodeCharset(buffer, null)
+  if (NO_CHARSET.test(name)) return decodeGuessed(buffer)
   // An unknown name comes back as UTF-8 whatever the bytes are: then they decide.
   const text = libmimeCharset.decode(buffer, name)
-  return text.includes('\ufffd') ? decodeCharset(buffer, null) : text.toWellFormed()
+  return text.includes('\ufffd') ? decodeGuessed(buffer) : text.toWellFormed()
+}
+
+/** What a mailer meant that named no charset: ISO-2022-JP shows itself, UTF-8 too; else windows-1252 was most common. */
+function decodeGuessed(buffer: Buffer): string {
+  if (buffer.includes('\x1b$B') || buffer.includes('\x1b$@')) return decodeIso2022Jp(buffer)
+  return isUtf8(buffer) ? buffer.toString('utf8') : decoder('windows-1252')!.decode(buffer)
+}
+
+const ESCAPES_IN_A_ROW = /(?:\x1b(?:\([BJI]|\$[@B]))+(?=\x1b(?:\([BJI]|\$[@B]))/g
+
+/** Of escapes in a row the last one counts; the decoder takes the others for an error. Joined encoded words have such. */
+function decodeIso2022Jp(buffer: Buffer): string {
+  return decoder('iso-2022-jp')!.decode(Buffer.from(buffer.toString('latin1').replace(ESCAPES_IN_A_ROW, ''), 'latin1'))
 }
 
 function decoder(label: string): TextDecoder | undefined {

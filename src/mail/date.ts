@@ -29,7 +29,7 @@ const ZONES = new Map([
   ],
 ] as [string, number][])
 
-const TIME = '(\\d{1,2})[:.](\\d{1,2})(?:[:.](\\d{1,2})(?:[.,]\\d{1,9})?)?(?:\\s*([ap])\\.?m\\b\\.?)?'
+const TIME = '(\\d{1,2}) ?[:.] ?(\\d{1,2})(?: ?[:.] ?(\\d{1,2})(?:[.,]\\d{1,9})?)?(?:\\s*([ap])\\.?m\\b\\.?)?'
 const ZONE = '\\s*(?:(?:gmt|utc?)?\\s*([+-])(\\d{1,2}):?(\\d{2})?\\b|([a-z]{1,5})\\b)?'
 const DAY = '(?:[a-z]{2,9}\\.?[,\\s]\\s*)?'
 
@@ -67,10 +67,10 @@ function zoneOfC(found: RegExpExecArray): (string | undefined)[] {
   return after ? [after[0], after.slice(1, 3), after.slice(3)] : found.slice(7, 11)
 }
 
-/** RFC 5322 4.3: two digits up to 49 are of this century, three digits count from 1900. */
+/** RFC 5322 4.3: two digits up to 49 are of this century, three count from 1900 ("0102" is what some wrote for 2002). */
 function yearOf(text: string): number {
   const year = Number(text)
-  if (text.length === 4) return year
+  if (year >= 1000) return year
   return text.length === 2 && year < 50 ? 2000 + year : 1900 + year
 }
 

@@ -1,6 +1,6 @@
 // What a part holds once its transfer encoding and its character set are undone, and what a header field says.
 
-import { decodeCharset } from './charset.ts'
+import { asBuffer, decodeCharset } from './charset.ts'
 import { decodeWords } from './encoded-words.ts'
 import { decodeBase64, decodeQuotedPrintable } from './transfer.ts'
 
@@ -13,7 +13,13 @@ export function decodeBody(body: Uint8Array, encoding: string): Uint8Array {
 
 /** The text of a body with LF line ends, without a byte order mark. An unknown charset is guessed. Never throws. */
 export function decodeText(body: Uint8Array, part: { encoding: string; charset: string | null }): string {
-  const text = decodeCharset(decodeBody(body, part.encoding), part.charset)
+  const decoded = decodeCharset(decodeBody(body, part.encoding), part.charset)
+  // Some mailers write "base64" and send plain text: it decodes to nonsense, and no base64 has spaces inside its lines.
+  const mislabelled =
+    part.encoding === 'base64' &&
+    decoded.includes('\ufffd') &&
+    /\S +\S/.test(asBuffer(body).toString('latin1', 0, 1000))
+  const text = mislabelled ? decodeCharset(body, part.charset) : decoded
   const plain = text.charCodeAt(0) === 0xfeff ? text.slice(1) : text
   return plain.includes('\r') ? plain.replace(/\r\n?/g, '\n') : plain
 }

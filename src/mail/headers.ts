@@ -46,11 +46,11 @@ export function readHeaders(bytes: Uint8Array, start = 0, end = bytes.length, is
     const next = nextLine(bytes, pos, end)
     const lineEnd = endOfText(bytes, pos, next)
     if (lineEnd === pos) return reader.finish(next)
-    if (bytes[pos] === DASH && bytes[pos + 1] === DASH && isBoundary?.(pos, lineEnd)) return reader.finish(pos)
+    if (bytes[pos] === DASH && bytes[pos + 1] === DASH && isBoundary?.(pos, lineEnd)) return reader.breakOff(pos)
     if (!reader.line(pos, lineEnd, next)) return reader.finish(pos)
     pos = next
   }
-  return reader.finish(end)
+  return reader.breakOff(end)
 }
 
 /** The first field of this (lower-case) name. */
@@ -86,8 +86,8 @@ class HeaderReader {
   private valueStart = 0
   private valueEnd = 0
   private fieldEnd = 0
-  /** A line that is no field has no continuation either. */
-  private orphan = false
+  /** Where the last run of lines that are no field started, -1 when a field came after it. */
+  private orphans = -1
 
   constructor(bytes: Uint8Array, start: number, end: number) {
     this.bytes = bytes
@@ -103,7 +103,7 @@ class HeaderReader {
     this.keep()
     const colon = endOfName(this.bytes, pos, lineEnd)
     if (colon < 0) return this.noField(pos)
-    this.orphan = false
+    this.orphans = -1
     if (this.within(next)) {
       this.fieldStart = pos
       this.valueStart = colon + 1
@@ -118,8 +118,13 @@ class HeaderReader {
     return { fields: this.fields, bodyStart: Math.min(bodyStart, this.end), problem: this.problem }
   }
 
+  /** Ends a header that no empty line ended: lines that are no field were the body then. */
+  breakOff(pos: number): Headers {
+    return this.finish(this.orphans < 0 ? pos : this.orphans)
+  }
+
   private continuation(lineEnd: number, next: number): boolean {
-    if (this.fieldStart < 0) return this.fields.length > 0 || this.orphan || this.problem !== null
+    if (this.fieldStart < 0) return this.fields.length > 0 || this.orphans >= 0 || this.problem !== null
     if (this.within(next)) {
       this.valueEnd = lineEnd
       this.fieldEnd = next
@@ -129,7 +134,7 @@ class HeaderReader {
 
   /** An mbox line, or garbage between fields, is passed over; text or a boundary where a field should be is the body. */
   private noField(pos: number): boolean {
-    this.orphan = true
+    if (this.orphans < 0) this.orphans = pos
     if (pos === this.start) return isMboxLine(this.bytes, pos)
     return !(this.bytes[pos] === DASH && this.bytes[pos + 1] === DASH)
   }
@@ -159,10 +164,11 @@ class HeaderReader {
   }
 }
 
-/** Where the line after this one starts. */
+/** Where the line after this one starts. Header lines are short: a loop is as fast as a search. */
 function nextLine(bytes: Uint8Array, pos: number, end: number): number {
-  const at = bytes.indexOf(LF, pos)
-  return at < 0 || at >= end ? end : at + 1
+  let at = pos
+  while (at < end && bytes[at] !== LF) at++
+  return at < end ? at + 1 : end
 }
 
 function endOfText(bytes: Uint8Array, pos: number, next: number): number {

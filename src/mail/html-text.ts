@@ -43,7 +43,8 @@ export function htmlToText(html: string): string {
 /** True when the element is not shown, by its name or by its own attributes; style sheets are not looked at. */
 function isHidden(tag: string, attributes: string): boolean {
   if (UNSEEN.has(tag)) return true
-  if (!/style|hidden/i.test(attributes)) return false
+  // Most tags are cleared by one look; a "&" may hide a letter.
+  if (!/hidden|none|font-size|&/i.test(attributes)) return false
   if (attribute(attributes, 'hidden') !== null) return true
   const style = attribute(attributes, 'style')
   return style !== null && hidesByStyle(decodeEntities(style.slice(0, STYLE_MAX)))
@@ -124,16 +125,15 @@ class VisibleText implements HtmlReader {
   }
 
   private addWords(text: string): void {
-    const folded = text.replace(/[ \t\r\n\f]+/g, ' ').replaceAll('\u00a0', ' ')
-    if (folded === ' ') {
-      this.space = true
-      return
-    }
-    if (folded.startsWith(' ')) this.space = true
+    const folded = /[\t\r\n\f\u00a0]| {2}/.test(text)
+      ? text.replace(/[ \t\r\n\f]+/g, ' ').replaceAll('\u00a0', ' ')
+      : text
+    // No-break spaces alone, an empty line of some editors, are no word.
     const word = folded.trim()
-    // No-break spaces alone are an empty line some editors write.
-    if (word !== '') this.addWord(word)
-    this.space ||= folded.endsWith(' ')
+    if (folded.startsWith(' ')) this.space = true
+    if (word === '') return
+    this.addWord(word)
+    this.space = folded.endsWith(' ')
   }
 
   private addWord(word: string): void {

@@ -28,6 +28,7 @@ const SHORTENERS = new Set(
 /** The links of an HTML text, in order, at most LINKS_MAX. */
 export function htmlLinks(html: string): Link[] {
   const links: Link[] = []
+  const hosts: Hosts = new Map()
   let open: Link | null = null
   readHtml(html, {
     text(raw) {
@@ -36,7 +37,7 @@ export function htmlLinks(html: string): Link[] {
     },
     open(tag, attributes) {
       if (tag !== 'a' && tag !== 'area') return
-      const host = hostOf(decodeEntities(attribute(attributes, 'href') ?? ''))
+      const host = hostOf(decodeEntities(attribute(attributes, 'href') ?? ''), hosts)
       open = host === null || links.length >= LINKS_MAX ? null : { host, label: '' }
       if (open) links.push(open)
     },
@@ -50,8 +51,9 @@ export function htmlLinks(html: string): Link[] {
 /** The links a plain text spells out, at most LINKS_MAX. */
 export function textLinks(text: string): Link[] {
   const links: Link[] = []
+  const hosts: Hosts = new Map()
   for (const [url] of text.matchAll(/\bhttps?:\/\/[^\s<>"'(){}]{1,300}/gi)) {
-    const host = hostOf(url)
+    const host = hostOf(url, hosts)
     if (host !== null) links.push({ host, label: '' })
     if (links.length >= LINKS_MAX) break
   }
@@ -71,8 +73,21 @@ export function isMismatched({ host, label }: Link): boolean {
   return named.isIcann === true && named.domain !== null && named.domain !== getDomain(host)
 }
 
-function hostOf(url: string): string | null {
-  const text = url.trim().slice(0, URL_MAX)
-  if (!/^https?:/i.test(text)) return null
-  return URL.parse(text)?.hostname.toLowerCase() || null
+/** Hosts by the start of their URLs, for one mail: its links mostly lead to few. */
+type Hosts = Map<string, string | null>
+
+/** White space inside a URL is nothing to a browser, a backslash a slash. */
+function hostOf(url: string, hosts: Hosts): string | null {
+  const origin = /^https?:[/\\]*[^/\\?#]+/i.exec(
+    url
+      .slice(0, URL_MAX)
+      .replace(/[\t\r\n]/g, '')
+      .trim(),
+  )?.[0]
+  if (origin === undefined) return null
+  const known = hosts.get(origin)
+  if (known !== undefined) return known
+  const host = URL.parse(origin)?.hostname || null
+  hosts.set(origin, host)
+  return host
 }

@@ -15,6 +15,8 @@ import { readStructure } from './structure.ts'
 /** Characters of a subject (RFC 5322 2.1.1: no line is longer) and of text kept for the index. */
 export const SUBJECT_MAX = 998
 export const SEARCH_TEXT_MAX = 256 * 1024
+/** Bytes of a text part that may be empty but for white space. */
+const STUB_MAX = 200
 
 /**
  * Reads a mail. Never throws and never hangs: a mail that breaks a bound (see headers.ts, structure.ts, address.ts) comes
@@ -37,7 +39,7 @@ export function parseMail(bytes: Uint8Array): ParsedMail {
     sentAt: parseDate(headerText(fields, 'date') ?? ''),
     ...content,
     structure: root,
-    textPart: bodies.textPart?.id ?? null,
+    textPart: isStub(bytes, bodies) ? null : (bodies.textPart?.id ?? null),
     htmlPart: bodies.htmlPart?.id ?? null,
     hasAttachments: content.attachments.some((attachment) => !attachment.inline),
   }
@@ -92,6 +94,12 @@ function readContent(bytes: Uint8Array, bodies: Bodies): Pick<ParsedMail, 'previ
     searchText: texts.join('\n'),
     attachments: describeAttachments(bytes, bodies.attachments, html),
   }
+}
+
+/** Some mailers put an empty text beside the HTML: then the HTML is what there is to read. */
+function isStub(bytes: Uint8Array, { textPart, htmlPart }: Bodies): boolean {
+  if (textPart === null || htmlPart === null || textPart.bodyEnd - textPart.bodyStart > STUB_MAX) return false
+  return partText(bytes, textPart, STUB_MAX).trim() === ''
 }
 
 /** The plain form, or the HTML one where there is no plain one or it is blank. */

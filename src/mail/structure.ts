@@ -76,7 +76,8 @@ class StructureWalk {
     let lineStart = pos
     // One look at every byte is the bound on the whole: finding breaks by search costs 20 times as much on empty lines.
     while (pos < end) {
-      if (bytes[pos++] !== LF && pos < end) continue
+      while (pos < end && bytes[pos] !== LF) pos++
+      if (pos < end) pos++
       if (bytes[lineStart] === DASH && bytes[lineStart + 1] === DASH) {
         const next = this.boundaryLine(lineStart, pos)
         if (next === STOP) break
