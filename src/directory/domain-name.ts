@@ -23,8 +23,7 @@ export function domainName(text: string): string | null {
   if (name.length > NAME_MAX || isIP(name) !== 0) return null
   const labels = name.split('.')
   if (!labels.every((label) => LABEL.test(label)) || /^[0-9]+$/.test(labels.at(-1)!)) return null
-  // An A-label that decodes to nothing sensible is refused like a wrong U-label.
-  return labels.some((label) => label.startsWith('xn--')) && domainToASCII(name) !== name ? null : name
+  return name
 }
 
 /** True for a stored form that can be the name of a host (RFC 1123 §2.1) with at least two labels. */

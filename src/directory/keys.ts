@@ -162,7 +162,7 @@ export class Keys {
    * Gives a key a new secret; the old one works for `graceSeconds` more.
    * @throws ProductError not_found, validation_error, conflict (the key is not active)
    */
-  rotate(teamId: string, id: string, graceSeconds: number): Promise<IssuedKey> {
+  async rotate(teamId: string, id: string, graceSeconds: number): Promise<IssuedKey> {
     if (!Number.isInteger(graceSeconds) || graceSeconds < 0 || graceSeconds > GRACE_SECONDS_MAX) {
       const rule = graceSeconds > GRACE_SECONDS_MAX ? 'too_big' : 'too_small'
       throw invalid('grace_seconds', rule, `The grace time must be 0 to ${GRACE_SECONDS_MAX} whole seconds.`)

@@ -1,0 +1,358 @@
+// Domains against a real name server: claiming, proving, losing, and who receives.
+
+import assert from 'node:assert/strict'
+import { createPrivateKey, createPublicKey } from 'node:crypto'
+import { describe, it } from 'node:test'
+import { FOUND_CHARS_MAX, FOUND_MAX } from '../../../src/directory/domain-checks.ts'
+import { DKIM_PURPOSE, type Domain } from '../../../src/directory/domains.ts'
+import { failure, MAIL_HOST, openTestDirectory, type TestDirectory } from '../../support/directory.ts'
+
+const MINUTE = 60_000
+const HOUR = 60 * MINUTE
+const DAY = 24 * HOUR
+
+/** Puts the proof of a domain into its zone. */
+function prove(house: TestDirectory, domain: Domain): void {
+  const { name, value } = domain.records.verification
+  const known = house.dns.zone[name]?.TXT ?? []
+  house.dns.zone[name] = { TXT: [...known, value] }
+}
+
+describe('create', () => {
+  it('makes a key pair, a token and the records to set', async () => {
+    await using house = await openTestDirectory()
+    const teamId = await house.team()
+    const domain = await house.directory.domains.create(teamId, 'Shop.Example.ORG')
+    assert.equal(domain.name, 'shop.example.org')
+    assert.equal(domain.verificationStatus, 'pending')
+    assert.equal(domain.verifiedAt, null)
+    assert.equal(domain.sesDkimStatus, 'not_started')
+    const { mx, spf, dmarc, dkim, verification } = domain.records
+    assert.deepEqual(mx, [{ priority: 10, target: MAIL_HOST }])
+    assert.deepEqual(spf, { name: 'shop.example.org', value: `v=spf1 include:_spf.${MAIL_HOST} ~all` })
+    assert.equal(dmarc.name, '_dmarc.shop.example.org')
+    assert.equal(dmarc.value, `v=DMARC1; p=none; rua=mailto:dmarc@${MAIL_HOST}`)
+    assert.equal(verification.name, '_mail-verify.shop.example.org')
+    assert.match(verification.value, /^mail-verification=[a-z0-9]{32}$/)
+    assert.equal(dkim[0]!.name, 's1._domainkey.shop.example.org')
+    const published = Buffer.from(/^v=DKIM1; k=rsa; p=(.+)$/.exec(dkim[0]!.value)![1]!, 'base64')
+    const publicKey = createPublicKey({ key: published, format: 'der', type: 'spki' })
+    assert.equal(publicKey.asymmetricKeyDetails!.modulusLength, 2048)
+    const row = await house.db.read.get('SELECT dkim_private_sealed AS sealed FROM domains')
+    const opened = house.vault.open(DKIM_PURPOSE, row!.sealed as Uint8Array)
+    const privateKey = createPrivateKey({ key: opened, format: 'der', type: 'pkcs8' })
+    assert.ok(createPublicKey(privateKey).equals(publicKey), 'the sealed key is the other half of the published one')
+    assert.deepEqual(await house.directory.domains.get(teamId, domain.id), domain)
+  })
+
+  it('refuses a name the team has, or another has proven, but lets two wait for the same', async () => {
+    await using house = await openTestDirectory()
+    const { domains } = house.directory
+    const [one, two] = [await house.team('One'), await house.team('Two')]
+    const first = await domains.create(one, 'example.org')
+    await assert.rejects(domains.create(one, 'EXAMPLE.org'), failure('conflict'))
+    const second = await domains.create(two, 'example.org')
+    assert.notEqual(first.records.verification.value, second.records.verification.value)
+    prove(house, first)
+    await domains.verify(one, first.id)
+    assert.equal((await domains.get(two, second.id))!.verificationStatus, 'failed')
+    await assert.rejects(domains.create(await house.team('Three'), 'example.org'), failure('conflict'))
+  })
+
+  it('keeps one of many created at once', async () => {
+    await using house = await openTestDirectory()
+    const teamId = await house.team()
+    const asked = await Promise.allSettled(
+      Array.from({ length: 4 }, () => house.directory.domains.create(teamId, 'example.org')),
+    )
+    assert.equal(asked.filter(({ status }) => status === 'fulfilled').length, 1)
+  })
+
+  it('takes reserved names as proven, without asking DNS, for one team', async () => {
+    await using house = await openTestDirectory()
+    const { domains } = house.directory
+    const teamId = await house.team()
+    const domain = await domains.create(teamId, 'demo.test')
+    assert.equal(domain.verificationStatus, 'verified')
+    assert.equal(domain.verifiedAt, house.clock.now())
+    assert.deepEqual(house.dns.queries, [])
+    assert.equal((await domains.byName('demo.test'))!.id, domain.id)
+    await assert.rejects(domains.create(await house.team('Two'), 'demo.test'), failure('conflict'))
+  })
+})
+
+describe('verify', () => {
+  it('tells every record, as it should be and as it is', async () => {
+    await using house = await openTestDirectory()
+    const teamId = await house.team()
+    const domain = await house.directory.domains.create(teamId, 'example.org')
+    const before = await house.directory.domains.verify(teamId, domain.id)
+    assert.deepEqual(
+      before.checks.map(({ record, ok, required, found }) => [record, ok, required, found.length]),
+      [
+        ['verification', false, true, 0],
+        ['mx', false, false, 0],
+        ['spf', false, false, 0],
+        ['dkim', false, false, 0],
+        ['dmarc', false, false, 0],
+      ],
+    )
+    assert.equal(before.domain.verificationStatus, 'pending')
+    const { spf, dkim, verification } = domain.records
+    Object.assign(house.dns.zone, {
+      [verification.name]: { TXT: ['something else', verification.value] },
+      'example.org': {
+        MX: [
+          { priority: 5, exchange: 'other.example' },
+          { priority: 50, exchange: MAIL_HOST.toUpperCase() },
+        ],
+        TXT: [`v=spf1 ip4:192.0.2.1 include:_spf.${MAIL_HOST} -all`, 'site-verification=1'],
+      },
+      [dkim[0]!.name]: { TXT: [dkim[0]!.value.replace('p=', 'p= ')] },
+      '_dmarc.example.org': { TXT: ['v=DMARC1; p=reject'] },
+    })
+    const after = await house.directory.domains.verify(teamId, domain.id)
+    assert.deepEqual(
+      after.checks.map(({ ok }) => ok),
+      [true, true, true, true, true],
+    )
+    assert.deepEqual(after.checks[1]!.found, ['5 other.example', `50 ${MAIL_HOST}`])
+    assert.equal(after.checks[2]!.expected, spf.value)
+    assert.equal(after.domain.verificationStatus, 'verified')
+    assert.equal(after.domain.verifiedAt, house.clock.now())
+    assert.equal((await house.db.read.get('SELECT dkim_ok FROM domains'))!.dkim_ok, 1)
+  })
+
+  it('does not take two SPF records, another DKIM key, or two DMARC records', async () => {
+    await using house = await openTestDirectory()
+    const teamId = await house.team()
+    const domain = await house.directory.domains.create(teamId, 'example.org')
+    Object.assign(house.dns.zone, {
+      'example.org': { TXT: [domain.records.spf.value, 'v=spf1 -all'] },
+      [domain.records.dkim[0]!.name]: { TXT: ['v=DKIM1; k=rsa; p=AAAA', 'p='] },
+      '_dmarc.example.org': { TXT: ['v=DMARC1; p=none', 'v=DMARC1; p=reject'] },
+    })
+    const { checks } = await house.directory.domains.verify(teamId, domain.id)
+    assert.deepEqual(
+      checks.filter(({ ok }) => ok),
+      [],
+    )
+  })
+
+  it('shows only so much of a zone', async () => {
+    await using house = await openTestDirectory()
+    const teamId = await house.team()
+    const domain = await house.directory.domains.create(teamId, 'example.org')
+    const flood = Array.from({ length: FOUND_MAX + 10 }, (_, i) => `${i} ${'x'.repeat(FOUND_CHARS_MAX * 2)}`)
+    house.dns.zone[domain.records.verification.name] = { TXT: flood }
+    const [check] = (await house.directory.domains.verify(teamId, domain.id)).checks
+    assert.equal(check!.found.length, FOUND_MAX)
+    assert.ok(check!.found.every((text) => text.length === FOUND_CHARS_MAX))
+  })
+
+  it('changes nothing when no name server answers', async () => {
+    await using house = await openTestDirectory()
+    const teamId = await house.team()
+    const domain = await house.directory.domains.create(teamId, 'example.org')
+    house.dns.zone[domain.records.verification.name] = { fault: 'servfail' }
+    const before = await house.db.read.get('SELECT * FROM domains')
+    await assert.rejects(house.directory.domains.verify(teamId, domain.id), failure('service_unavailable'))
+    assert.deepEqual(await house.db.read.get('SELECT * FROM domains'), before)
+  })
+
+  it('keeps what was known of DKIM when only that cannot be asked', async () => {
+    await using house = await openTestDirectory()
+    const { domains } = house.directory
+    const teamId = await house.team()
+    const domain = await domains.create(teamId, 'example.org')
+    const dkim = domain.records.dkim[0]!
+    prove(house, domain)
+    house.dns.zone[dkim.name] = { TXT: [dkim.value] }
+    await domains.verify(teamId, domain.id)
+    house.dns.zone[dkim.name] = { fault: 'servfail' }
+    await domains.verify(teamId, domain.id)
+    assert.equal((await house.db.read.get('SELECT dkim_ok FROM domains'))!.dkim_ok, 1)
+    house.dns.zone[dkim.name] = { TXT: ['v=DKIM1; p='] }
+    await domains.verify(teamId, domain.id)
+    assert.equal((await house.db.read.get('SELECT dkim_ok FROM domains'))!.dkim_ok, 0)
+  })
+
+  it('lets the first of two teams win although both proofs are there', async () => {
+    await using house = await openTestDirectory()
+    const { domains } = house.directory
+    const [one, two] = [await house.team('One'), await house.team('Two')]
+    const first = await domains.create(one, 'example.org')
+    const second = await domains.create(two, 'example.org')
+    prove(house, first)
+    prove(house, second)
+    const outcomes = await Promise.allSettled([domains.verify(one, first.id), domains.verify(two, second.id)])
+    assert.equal(outcomes.filter(({ status }) => status === 'fulfilled').length, 1)
+    const winner = outcomes[0]!.status === 'fulfilled' ? first : second
+    assert.equal((await domains.byName('example.org'))!.id, winner.id)
+    const statuses = [await domains.get(one, first.id), await domains.get(two, second.id)].map(
+      (row) => row!.verificationStatus,
+    )
+    assert.deepEqual(statuses.toSorted(), ['failed', 'verified'])
+  })
+
+  it('knows no domain of another team', async () => {
+    await using house = await openTestDirectory()
+    const domain = await house.directory.domains.create(await house.team(), 'example.org')
+    const stranger = await house.team('Two')
+    await assert.rejects(house.directory.domains.verify(stranger, domain.id), failure('not_found'))
+    assert.equal(await house.directory.domains.get(stranger, domain.id), undefined)
+    await assert.rejects(house.directory.domains.delete(stranger, domain.id), failure('not_found'))
+    assert.deepEqual(house.dns.queries, [])
+  })
+})
+
+describe('recheckDue', () => {
+  it('looks every five minutes for an hour, then hourly, and gives up after 72', async () => {
+    await using house = await openTestDirectory()
+    const { domains } = house.directory
+    const teamId = await house.team()
+    const domain = await domains.create(teamId, 'example.org')
+    let looks = 0
+    for (let minutes = 0; minutes < 80 * 60; minutes += 5) {
+      house.clock.advance(5 * MINUTE)
+      looks += await domains.recheckDue()
+    }
+    assert.equal(looks, 12 + 71)
+    assert.equal((await domains.get(teamId, domain.id))!.verificationStatus, 'failed')
+    prove(house, domain)
+    house.clock.advance(DAY)
+    assert.equal(await domains.recheckDue(), 0)
+    assert.equal((await domains.verify(teamId, domain.id)).domain.verificationStatus, 'verified')
+  })
+
+  it('finds the proof by itself', async () => {
+    await using house = await openTestDirectory()
+    const { domains } = house.directory
+    const teamId = await house.team()
+    const domain = await domains.create(teamId, 'example.org')
+    prove(house, domain)
+    house.clock.advance(5 * MINUTE)
+    await domains.recheckDue()
+    const found = (await domains.get(teamId, domain.id))!
+    assert.equal(found.verificationStatus, 'verified')
+    assert.equal(found.verifiedAt, house.clock.now())
+    assert.equal(await domains.recheckDue(), 0, 'it is not due again at once')
+  })
+
+  it('takes three days without the proof, one look a day, and mail goes on to arrive', async () => {
+    await using house = await openTestDirectory()
+    const { domains } = house.directory
+    const teamId = await house.team()
+    const domain = await domains.create(teamId, 'example.org')
+    prove(house, domain)
+    await domains.verify(teamId, domain.id)
+    delete house.dns.zone[domain.records.verification.name]
+    for (const expected of ['verified', 'verified', 'failed']) {
+      house.clock.advance(DAY)
+      await Promise.all([domains.recheckDue(), domains.recheckDue()])
+      assert.equal((await domains.get(teamId, domain.id))!.verificationStatus, expected)
+    }
+    assert.equal((await domains.byName('example.org'))!.id, domain.id)
+    const refused = failure('validation_error', { field: 'email', code: 'unverified_domain' })
+    await assert.rejects(house.directory.mailboxes.create(teamId, { email: 'a@example.org' }), refused)
+  })
+
+  it('starts counting anew when the proof is back, and does not count days without an answer', async () => {
+    await using house = await openTestDirectory()
+    const { domains } = house.directory
+    const teamId = await house.team()
+    const domain = await domains.create(teamId, 'example.org')
+    prove(house, domain)
+    await domains.verify(teamId, domain.id)
+    const { name } = domain.records.verification
+    const proof = house.dns.zone[name]!
+    for (const day of ['gone', 'gone', 'back', 'gone', 'mute', 'gone']) {
+      if (day === 'gone') delete house.dns.zone[name]
+      else house.dns.zone[name] = day === 'back' ? proof : { fault: 'servfail' }
+      house.clock.advance(DAY)
+      await domains.recheckDue()
+      assert.equal((await domains.get(teamId, domain.id))!.verificationStatus, 'verified', day)
+    }
+  })
+})
+
+describe('byName', () => {
+  it('gives a name to whoever proved it last, and to nobody before', async () => {
+    await using house = await openTestDirectory()
+    const { domains } = house.directory
+    const [one, two] = [await house.team('One'), await house.team('Two')]
+    const first = await domains.create(one, 'example.org')
+    assert.equal(await domains.byName('example.org'), undefined)
+    prove(house, first)
+    await domains.verify(one, first.id)
+    delete house.dns.zone[first.records.verification.name]
+    for (let day = 0; day < 3; day++) {
+      house.clock.advance(DAY)
+      await domains.recheckDue()
+    }
+    const second = await domains.create(two, 'example.org')
+    assert.equal((await domains.byName('example.org'))!.id, first.id, 'nobody else has proven it yet')
+    prove(house, second)
+    await domains.verify(two, second.id)
+    assert.equal((await domains.byName('example.org'))!.id, second.id)
+    await domains.delete(two, second.id)
+    assert.equal(await domains.byName('example.org'), undefined, 'the lapsed one does not come back by itself')
+    prove(house, first)
+    await domains.verify(one, first.id)
+    assert.equal((await domains.byName('example.org'))!.id, first.id)
+  })
+
+  it('says since when its team is suspended', async () => {
+    await using house = await openTestDirectory()
+    const teamId = await house.team()
+    await house.directory.domains.create(teamId, 'demo.test')
+    assert.equal((await house.directory.domains.byName('demo.test'))!.teamSuspendedAt, null)
+    const since = house.clock.now()
+    await house.directory.teams.setStatus(teamId, 'suspended')
+    house.clock.advance(DAY)
+    await house.directory.teams.setStatus(teamId, 'suspended')
+    assert.equal((await house.directory.domains.byName('demo.test'))!.teamSuspendedAt, since)
+  })
+})
+
+describe('list and delete', () => {
+  it('pages newest first, by status and by a part of the name', async () => {
+    await using house = await openTestDirectory()
+    const { domains } = house.directory
+    const teamId = await house.team()
+    for (const name of ['a.test', 'shop.example.org', 'b.test', 'SHOP-2.example.org'])
+      await domains.create(teamId, name)
+    const names = async (filter: object) =>
+      (await domains.list(teamId, { limit: 10, after: null, ...filter })).items.map(({ name }) => name)
+    assert.deepEqual(await names({}), ['shop-2.example.org', 'b.test', 'shop.example.org', 'a.test'])
+    assert.deepEqual(await names({ status: 'verified' }), ['b.test', 'a.test'])
+    assert.deepEqual(await names({ search: 'SHOP' }), ['shop-2.example.org', 'shop.example.org'])
+    assert.deepEqual(await names({ search: '%' }), [])
+    const first = await domains.list(teamId, { limit: 3, after: null })
+    const rest = await domains.list(teamId, { limit: 3, after: first.next })
+    assert.deepEqual(
+      rest.items.map(({ name }) => name),
+      ['a.test'],
+    )
+    assert.equal(rest.next, null)
+    assert.deepEqual(await domains.list(await house.team('Two'), { limit: 3, after: null }), { items: [], next: null })
+  })
+
+  it('is deleted only without mailboxes, and its filter with it', async () => {
+    await using house = await openTestDirectory()
+    const { domains, mailboxes, filters } = house.directory
+    const teamId = await house.team()
+    const domain = await domains.create(teamId, 'demo.test')
+    await filters.put(domain.id, { mode: 'denylist', rules: [] })
+    const mailbox = await mailboxes.create(teamId, { email: 'a@demo.test' })
+    await assert.rejects(domains.delete(teamId, domain.id), failure('conflict'))
+    await mailboxes.suspend(teamId, mailbox.id)
+    await assert.rejects(domains.delete(teamId, domain.id), failure('conflict'))
+    await mailboxes.delete(teamId, mailbox.id)
+    await domains.delete(teamId, domain.id)
+    assert.equal(await domains.get(teamId, domain.id), undefined)
+    assert.equal((await filters.get(domain.id)).mode, 'off')
+    await assert.rejects(domains.delete(teamId, domain.id), failure('not_found'))
+    await domains.create(teamId, 'demo.test')
+  })
+})

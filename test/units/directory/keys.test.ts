@@ -1,0 +1,307 @@
+// Keys: issuing, recognising in one read, rotating with a grace time, ending.
+
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import { newSecret } from '../../../src/base/secrets.ts'
+import type { Db } from '../../../src/db/db.ts'
+import type { KeyInput } from '../../../src/directory/key-input.ts'
+import { Keys, MAILBOX_KEYS_MAX } from '../../../src/directory/keys.ts'
+import { MAILBOX_SCOPES } from '../../../src/directory/permissions.ts'
+import { failure, openTestDirectory, type TestDirectory } from '../../support/directory.ts'
+
+const MINUTE = 60_000
+
+let house: TestDirectory
+let keys: Keys
+let teamId: string
+before(async () => {
+  house = await openTestDirectory()
+  keys = house.directory.keys
+  teamId = await house.team()
+})
+after(() => house[Symbol.asyncDispose]())
+
+const issue = (more: Partial<KeyInput> = {}) =>
+  keys.issue({ teamId, kind: 'root', name: 'key', role: 'root:full', createdBy: 'operator', ...more })
+const issueFor = (mailboxId: string, more: Partial<KeyInput> = {}) =>
+  keys.issue({ teamId, kind: 'mailbox', mailboxId, name: 'key', createdBy: 'operator', ...more })
+const newMailbox = async (name: string) => {
+  const known = await house.directory.domains.list(teamId, { limit: 1, after: null })
+  if (known.items.length === 0) await house.directory.domains.create(teamId, 'keys.test')
+  return house.directory.mailboxes.create(teamId, { email: `${name}@keys.test` })
+}
+
+describe('issue', () => {
+  it('shows the secret once and keeps its hash only', async () => {
+    const { record, secret } = await issue({ name: 'first' })
+    assert.match(secret, /^srk_[0-9A-Za-z]{46}$/)
+    assert.equal(record.prefix, secret.slice(0, 10))
+    assert.equal(record.last4, secret.slice(-4))
+    assert.deepEqual(
+      { kind: record.kind, role: record.role, status: record.status, mailboxId: record.mailboxId, name: record.name },
+      { kind: 'root', role: 'root:full', status: 'active', mailboxId: null, name: 'first' },
+    )
+    const rows = await house.db.read.all('SELECT * FROM keys')
+    assert.ok(!rows.some((row) => Object.values(row).some((value) => value === secret)))
+    assert.deepEqual(await keys.get(teamId, record.id), record)
+  })
+
+  it('gives a mailbox key the four scopes unless told otherwise', async () => {
+    const { id } = await newMailbox('scopes')
+    const all = await issueFor(id)
+    assert.match(all.secret, /^smk_/)
+    assert.deepEqual(all.record.permissions, MAILBOX_SCOPES)
+    const some = await issueFor(id, { permissions: ['mailbox.read'] })
+    assert.deepEqual(some.record.permissions, ['mailbox.read'])
+  })
+
+  const DAY = 86_400_000
+  const wrong: [string, Partial<KeyInput>, { field: string; code: string }][] = [
+    ['an empty name', { name: '' }, { field: 'name', code: 'too_small' }],
+    ['a long name', { name: 'x'.repeat(101) }, { field: 'name', code: 'too_big' }],
+    ['a name of two lines', { name: 'a\nb' }, { field: 'name', code: 'invalid_format' }],
+    ['neither role nor permissions', { role: undefined }, { field: 'role', code: 'invalid_union' }],
+    ['role and permissions', { permissions: ['domain.read'] }, { field: 'role', code: 'invalid_union' }],
+    ['an unknown role', { role: 'root:god' }, { field: 'role', code: 'invalid_enum' }],
+    ['a role named like a member of Object', { role: 'constructor' }, { field: 'role', code: 'invalid_enum' }],
+    ['no permission', { role: undefined, permissions: [] }, { field: 'permissions', code: 'too_small' }],
+    [
+      'an unknown permission',
+      { role: undefined, permissions: ['domain.read', 'mailbox.read'] },
+      { field: 'permissions.1', code: 'invalid_enum' },
+    ],
+    [
+      'a permission twice',
+      { role: undefined, permissions: ['domain.read', 'domain.read'] },
+      { field: 'permissions', code: 'duplicate' },
+    ],
+    [
+      'more than 50 permissions',
+      { role: undefined, permissions: Array.from({ length: 51 }, (_, i) => `p${i}`) },
+      { field: 'permissions', code: 'too_big' },
+    ],
+    ['an end in the past', { expiresAt: 1 }, { field: 'expires_at', code: 'too_small' }],
+    [
+      'an end too far away',
+      { expiresAt: Date.UTC(2026, 0, 1) + 6 * 366 * DAY },
+      { field: 'expires_at', code: 'too_big' },
+    ],
+  ]
+  for (const [what, input, expected] of wrong) {
+    it(`refuses ${what}`, () => assert.rejects(issue(input), failure('validation_error', expected)))
+  }
+
+  it('refuses root permissions to a mailbox key', async () => {
+    const { id } = await newMailbox('noroot')
+    const expected = failure('validation_error', { field: 'permissions.0', code: 'invalid_enum' })
+    await assert.rejects(issueFor(id, { permissions: ['domain.read'] }), expected)
+  })
+
+  it(`stops at ${MAILBOX_KEYS_MAX} active keys of a mailbox, also when they are asked for at once`, async () => {
+    const { id } = await newMailbox('many')
+    const asked = await Promise.allSettled(Array.from({ length: MAILBOX_KEYS_MAX + 5 }, () => issueFor(id)))
+    const issued = asked.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []))
+    assert.equal(issued.length, MAILBOX_KEYS_MAX)
+    await assert.rejects(issueFor(id), failure('conflict'))
+    await keys.revoke(teamId, issued[0]!.record.id)
+    await issueFor(id)
+    assert.deepEqual(await keys.countByMailbox([id, 'mbx_none']), new Map([[id, MAILBOX_KEYS_MAX]]))
+  })
+})
+
+describe('recognise', () => {
+  /** A database that counts its reads, and nothing else. */
+  function countingDb() {
+    const counts = { reads: 0 }
+    const read = {
+      get: async () => void counts.reads++,
+      all: async () => [],
+    }
+    return { counts, db: { read } as unknown as Db }
+  }
+
+  it('asks the database once for a key that may exist, and not at all for one that cannot', async () => {
+    const { counts, db } = countingDb()
+    const blind = new Keys({ db, clock: house.clock })
+    const real = newSecret('srk_')
+    const broken = [
+      '',
+      'srk_',
+      real.slice(0, -1),
+      `${real}x`,
+      `${real.slice(0, -1)}${real.endsWith('0') ? '1' : '0'}`,
+      `${real.slice(0, 10)}${real[10] === 'a' ? 'b' : 'a'}${real.slice(11)}`,
+      real.replace('srk_', 'xyz_'),
+      ` ${real}`,
+      `${real}\n`,
+      'a'.repeat(100_000),
+    ]
+    for (const secret of broken) assert.equal(await blind.recognise(secret), undefined)
+    assert.equal(counts.reads, 0)
+    assert.equal(await blind.recognise(real), undefined)
+    assert.equal(counts.reads, 1)
+  })
+
+  it('finds either hash by index', async () => {
+    const plan = await house.db.read.all<{ detail: string }>(
+      'EXPLAIN QUERY PLAN SELECT * FROM keys WHERE hash = ? OR previous_hash = ?',
+      [Buffer.alloc(32), Buffer.alloc(32)],
+    )
+    assert.ok(!plan.some(({ detail }) => detail.startsWith('SCAN')), JSON.stringify(plan))
+  })
+
+  it('says who a key stands for', async () => {
+    const root = await issue({ role: undefined, permissions: ['domain.*', 'logs.read'] })
+    assert.deepEqual(await keys.recognise(root.secret), {
+      principal: { kind: 'team', keyId: root.record.id, teamId, permissions: ['domain.*', 'logs.read'] },
+      suspended: false,
+    })
+    const { id } = await newMailbox('who')
+    const own = await issueFor(id)
+    assert.deepEqual(await keys.recognise(own.secret), {
+      principal: { kind: 'mailbox', keyId: own.record.id, teamId, mailboxId: id, permissions: MAILBOX_SCOPES },
+      suspended: false,
+    })
+  })
+
+  it('ends with expiry and with revocation', async () => {
+    const short = await issue({ expiresAt: house.clock.now() + 1000 })
+    house.clock.advance(999)
+    assert.ok(await keys.recognise(short.secret))
+    house.clock.advance(1)
+    assert.equal(await keys.recognise(short.secret), undefined)
+    assert.equal((await keys.get(teamId, short.record.id))!.status, 'expired')
+    const gone = await issue()
+    await keys.revoke(teamId, gone.record.id)
+    await keys.revoke(teamId, gone.record.id)
+    assert.equal(await keys.recognise(gone.secret), undefined)
+    assert.equal((await keys.get(teamId, gone.record.id))!.status, 'revoked')
+  })
+
+  it('recognises keys of a suspended team and says so', async () => {
+    const otherId = await house.team('Other')
+    const { secret } = await issue({ teamId: otherId })
+    await house.directory.teams.setStatus(otherId, 'suspended')
+    assert.equal((await keys.recognise(secret))!.suspended, true)
+    await house.directory.teams.setStatus(otherId, 'active')
+    assert.equal((await keys.recognise(secret))!.suspended, false)
+  })
+
+  it('works on for a suspended mailbox and ends with a deleted one', async () => {
+    const { id } = await newMailbox('ends')
+    const { secret } = await issueFor(id)
+    await house.directory.mailboxes.suspend(teamId, id)
+    assert.equal((await keys.recognise(secret))!.suspended, false)
+    await house.directory.mailboxes.delete(teamId, id)
+    assert.equal(await keys.recognise(secret), undefined)
+  })
+
+  it('notes the minute of the last use, once a minute', async () => {
+    const { record, secret } = await issue()
+    const used = async () => {
+      await Promise.all(Array.from({ length: 20 }, () => keys.recognise(secret)))
+      // Units of work are done in order: what was asked before this one is written when it ends.
+      const { units } = house.db.counts
+      await house.db.write(async () => {})
+      return { writes: house.db.counts.units - units - 1, at: (await keys.get(teamId, record.id))!.lastUsedAt }
+    }
+    const minute = () => house.clock.now() - (house.clock.now() % MINUTE)
+    house.clock.advance(MINUTE - (house.clock.now() % MINUTE) + 5)
+    assert.deepEqual(await used(), { writes: 1, at: minute() })
+    house.clock.advance(MINUTE - 10)
+    assert.deepEqual(await used(), { writes: 0, at: minute() })
+    house.clock.advance(10)
+    assert.deepEqual(await used(), { writes: 1, at: minute() })
+  })
+})
+
+describe('rotate', () => {
+  it('lets the old secret work until the grace time ends', async () => {
+    const first = await issue()
+    const second = await keys.rotate(teamId, first.record.id, 60)
+    assert.equal(second.record.id, first.record.id)
+    assert.equal(second.record.last4, second.secret.slice(-4))
+    house.clock.advance(59_999)
+    assert.ok(await keys.recognise(first.secret))
+    assert.ok(await keys.recognise(second.secret))
+    house.clock.advance(1)
+    assert.equal(await keys.recognise(first.secret), undefined)
+    assert.ok(await keys.recognise(second.secret))
+  })
+
+  it('ends the old secret at once without grace, and the one before last always', async () => {
+    const first = await issue()
+    const second = await keys.rotate(teamId, first.record.id, 600)
+    const third = await keys.rotate(teamId, first.record.id, 600)
+    assert.equal(await keys.recognise(first.secret), undefined)
+    assert.ok(await keys.recognise(second.secret))
+    const fourth = await keys.rotate(teamId, first.record.id, 0)
+    assert.equal(await keys.recognise(second.secret), undefined)
+    assert.equal(await keys.recognise(third.secret), undefined)
+    assert.ok(await keys.recognise(fourth.secret))
+  })
+
+  it('ends both secrets when the key is revoked', async () => {
+    const first = await issue()
+    const second = await keys.rotate(teamId, first.record.id, 600)
+    await keys.revoke(teamId, first.record.id)
+    assert.equal(await keys.recognise(first.secret), undefined)
+    assert.equal(await keys.recognise(second.secret), undefined)
+    await assert.rejects(keys.rotate(teamId, first.record.id, 0), failure('conflict'))
+  })
+
+  it('refuses grace times out of range', async () => {
+    const { record } = await issue()
+    for (const grace of [-1, 86_401, 0.5, Number.NaN]) {
+      await assert.rejects(keys.rotate(teamId, record.id, grace), failure('validation_error'))
+    }
+  })
+})
+
+describe('other teams', () => {
+  it('see nothing of a key', async () => {
+    const strangerId = await house.team('Stranger')
+    const { record } = await issue()
+    assert.equal(await keys.get(strangerId, record.id), undefined)
+    await assert.rejects(keys.revoke(strangerId, record.id), failure('not_found'))
+    await assert.rejects(keys.rotate(strangerId, record.id, 0), failure('not_found'))
+    assert.deepEqual(await keys.list(strangerId, { limit: 10, after: null }), { items: [], next: null })
+  })
+})
+
+describe('list', () => {
+  it('pages through everything once, newest first, while keys are added', async () => {
+    const otherId = await house.team('Pages')
+    const made: string[] = []
+    for (let i = 0; i < 7; i++) {
+      made.unshift((await issue({ teamId: otherId, name: `k${i}` })).record.id)
+      if (i % 2 === 0) house.clock.advance(1)
+    }
+    const seen: string[] = []
+    let after: (string | number)[] | null = null
+    do {
+      const page = await keys.list(otherId, { limit: 3, after })
+      seen.push(...page.items.map(({ id }) => id))
+      await issue({ teamId: otherId, name: 'late' })
+      after = page.next
+    } while (after !== null)
+    assert.deepEqual(seen, made)
+  })
+
+  it('filters by status, kind and mailbox', async () => {
+    const otherId = await house.team('Filters')
+    const active = await issue({ teamId: otherId })
+    const expired = await issue({ teamId: otherId, expiresAt: house.clock.now() + 10 })
+    const revoked = await issue({ teamId: otherId })
+    await keys.revoke(otherId, revoked.record.id)
+    house.clock.advance(10)
+    const ids = async (filter: object) =>
+      (await keys.list(otherId, { limit: 10, after: null, ...filter })).items.map(({ id }) => id)
+    assert.deepEqual(await ids({ status: 'active' }), [active.record.id])
+    assert.deepEqual(await ids({ status: 'expired' }), [expired.record.id])
+    assert.deepEqual(await ids({ status: 'revoked' }), [revoked.record.id])
+    assert.equal((await ids({ kind: 'root' })).length, 3)
+    assert.deepEqual(await ids({ kind: 'mailbox' }), [])
+    assert.deepEqual(await ids({ mailboxId: 'mbx_none' }), [])
+  })
+})

@@ -1,0 +1,141 @@
+// Who receives what is sent to an address.
+
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import type { Receiver } from '../../../src/directory/mailboxes.ts'
+import { SUSPENDED_DEFER_MS } from '../../../src/directory/receiver.ts'
+import { MAIL_HOST, openTestDirectory, type TestDirectory } from '../../support/directory.ts'
+
+let house: TestDirectory
+let teamId: string
+before(async () => {
+  house = await openTestDirectory()
+  teamId = await house.team()
+  const { domains, mailboxes } = house.directory
+  await domains.create(teamId, 'demo.test')
+  await domains.create(teamId, 'empty.test')
+  await domains.create(teamId, 'pending.example.org')
+  await mailboxes.create(teamId, { email: 'ana@demo.test' })
+  await mailboxes.create(teamId, { email: 'bob.b@demo.test' })
+  const { id } = await mailboxes.create(teamId, { email: 'asleep@demo.test' })
+  await mailboxes.suspend(teamId, id)
+  const gone = await mailboxes.create(teamId, { email: 'gone@demo.test' })
+  await mailboxes.delete(teamId, gone.id)
+})
+after(() => house[Symbol.asyncDispose]())
+
+function told(receiver: Receiver): string {
+  return receiver.reason ?? receiver.mailbox.email
+}
+
+const table: [local: string, domain: string | null, expected: string][] = [
+  ['ana', 'demo.test', 'ana@demo.test'],
+  ['ANA', 'demo.test', 'ana@demo.test'],
+  ['ana+news', 'demo.test', 'ana@demo.test'],
+  ['ana+', 'demo.test', 'ana@demo.test'],
+  ['ana++a+b', 'demo.test', 'ana@demo.test'],
+  ['"ana"', 'demo.test', 'ana@demo.test'],
+  ['"a\\na"', 'demo.test', 'ana@demo.test'],
+  ['"Bob.B+tag"', 'demo.test', 'bob.b@demo.test'],
+  ['bob.b', 'demo.test', 'bob.b@demo.test'],
+  ['bobb', 'demo.test', 'unknown_recipient'],
+  ['+ana', 'demo.test', 'unknown_recipient'],
+  ['', 'demo.test', 'unknown_recipient'],
+  ['""', 'demo.test', 'unknown_recipient'],
+  ['"', 'demo.test', 'unknown_recipient'],
+  ['ana ', 'demo.test', 'unknown_recipient'],
+  ['"ana "', 'demo.test', 'unknown_recipient'],
+  ['ana@demo.test', 'demo.test', 'unknown_recipient'],
+  ['%', 'demo.test', 'unknown_recipient'],
+  ['ÄNA', 'demo.test', 'unknown_recipient'],
+  ['gone', 'demo.test', 'unknown_recipient'],
+  ['asleep', 'demo.test', 'mailbox_suspended'],
+  ['asleep+x', 'demo.test', 'mailbox_suspended'],
+  ['ana', 'other.test', 'unknown_domain'],
+  ['ana', 'sub.demo.test', 'unknown_domain'],
+  ['ana', 'pending.example.org', 'unknown_domain'],
+  ['postmaster', 'other.test', 'unknown_domain'],
+  ['postmaster', 'demo.test', 'ana@demo.test'],
+  ['PostMaster', 'demo.test', 'ana@demo.test'],
+  ['abuse', 'demo.test', 'ana@demo.test'],
+  ['abuse+list', 'demo.test', 'ana@demo.test'],
+  ['hostmaster', 'demo.test', 'unknown_recipient'],
+  ['postmaster', 'empty.test', 'ana@demo.test'],
+  ['ana', 'empty.test', 'unknown_recipient'],
+  ['postmaster', null, 'ana@demo.test'],
+  ['POSTMASTER', null, 'ana@demo.test'],
+  ['ana', null, 'unknown_recipient'],
+  ['postmaster', MAIL_HOST, 'ana@demo.test'],
+  ['abuse', MAIL_HOST, 'ana@demo.test'],
+  ['ana', MAIL_HOST, 'unknown_recipient'],
+]
+
+describe('receiver', () => {
+  for (const [local, domain, expected] of table) {
+    it(`${local}@${domain} is ${expected}`, async () => {
+      assert.equal(told(await house.directory.mailboxes.receiver(local, domain)), expected)
+    })
+  }
+
+  it('names the domain that was addressed, also when a mailbox elsewhere stands in', async () => {
+    const found = await house.directory.mailboxes.receiver('postmaster', 'empty.test')
+    assert.equal(found.reason === null && found.domain.name, 'empty.test')
+  })
+
+  it('takes a mailbox of that name before the alias', async () => {
+    await using own = await openTestDirectory()
+    const { domains, mailboxes } = own.directory
+    const team = await own.team()
+    await domains.create(team, 'demo.test')
+    assert.equal(told(await mailboxes.receiver('abuse', 'demo.test')), 'unknown_recipient', 'nobody is there yet')
+    assert.equal(told(await mailboxes.receiver('postmaster', null)), 'unknown_recipient')
+    await mailboxes.create(team, { email: 'first@demo.test' })
+    const { id } = await mailboxes.create(team, { email: 'abuse@demo.test' })
+    assert.equal(told(await mailboxes.receiver('abuse', 'demo.test')), 'abuse@demo.test')
+    await mailboxes.suspend(team, id)
+    assert.equal(told(await mailboxes.receiver('abuse', 'demo.test')), 'mailbox_suspended')
+    await mailboxes.delete(team, id)
+    assert.equal(told(await mailboxes.receiver('abuse', 'demo.test')), 'first@demo.test')
+  })
+
+  it('defers mail for a suspended team for seven days', async () => {
+    await using own = await openTestDirectory()
+    const { domains, mailboxes, teams } = own.directory
+    const team = await own.team()
+    await domains.create(team, 'demo.test')
+    await mailboxes.create(team, { email: 'ana@demo.test' })
+    await teams.setStatus(team, 'suspended')
+    const ask = async () => {
+      const found = await mailboxes.receiver('ana', 'demo.test')
+      return found.reason === 'team_suspended' ? found.deferred : found.reason
+    }
+    own.clock.advance(SUSPENDED_DEFER_MS - 1)
+    assert.equal(await ask(), true)
+    own.clock.advance(1)
+    assert.equal(await ask(), false)
+    await teams.setStatus(team, 'active')
+    assert.equal(await ask(), null)
+  })
+
+  it('reads by index only', async () => {
+    const { db } = house
+    const asked: string[] = []
+    const get = db.read.get.bind(db.read)
+    db.read.get = (sql, values) => {
+      asked.push(sql)
+      return get(sql, values)
+    }
+    await house.directory.mailboxes.receiver('ana+x', 'demo.test')
+    assert.equal(asked.length, 2)
+    await house.directory.mailboxes.receiver('postmaster', 'empty.test')
+    await house.directory.mailboxes.receiver('postmaster', null)
+    db.read.get = get
+    for (const sql of asked) {
+      const values = Array.from({ length: sql.split('?').length - 1 }, () => 'x')
+      const plan = await db.read.all<{ detail: string }>(`EXPLAIN QUERY PLAN ${sql}`, values)
+      // Only the oldest mailbox of all is looked for from the front of the table, where it lies.
+      const slow = plan.filter(({ detail }) => /^SCAN|TEMP B-TREE/.test(detail))
+      assert.equal(slow.length > 0, sql.includes('WHERE status'), `${sql}: ${JSON.stringify(plan)}`)
+    }
+  })
+})

@@ -1,0 +1,67 @@
+// Teams: equal names, suspension, and the first one of an appliance.
+
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { firstTeam } from '../../../src/directory/first-team.ts'
+import { failure, openTestDirectory } from '../../support/directory.ts'
+
+describe('teams', () => {
+  it('may bear the same name', async () => {
+    await using house = await openTestDirectory()
+    const { teams } = house.directory
+    const [one, two] = [await teams.create({ name: 'Same' }), await teams.create({ name: 'Same' })]
+    assert.notEqual(one.id, two.id)
+    assert.match(one.id, /^team_[a-z0-9]{24}$/)
+    assert.deepEqual(await teams.get(one.id), {
+      id: one.id,
+      name: 'Same',
+      status: 'active',
+      createdAt: house.clock.now(),
+    })
+    assert.deepEqual((await teams.list()).map(({ id }) => id).toSorted(), [one.id, two.id].toSorted())
+    assert.equal(await teams.get('team_000000000000000000000000'), undefined)
+  })
+
+  it('need a name on one line', async () => {
+    await using house = await openTestDirectory()
+    const wrong: [string, string][] = [
+      ['', 'too_small'],
+      ['x'.repeat(101), 'too_big'],
+      ['a\r\nb', 'invalid_format'],
+      ['a\u0000', 'invalid_format'],
+    ]
+    for (const [name, code] of wrong) {
+      await assert.rejects(house.directory.teams.create({ name }), failure('validation_error', { field: 'name', code }))
+    }
+  })
+
+  it('are suspended and set free', async () => {
+    await using house = await openTestDirectory()
+    const { teams } = house.directory
+    const id = await house.team()
+    await teams.setStatus(id, 'suspended')
+    assert.equal((await teams.get(id))!.status, 'suspended')
+    await teams.setStatus(id, 'active')
+    assert.equal((await teams.get(id))!.status, 'active')
+    await assert.rejects(teams.setStatus('team_none', 'suspended'), failure('not_found'))
+  })
+})
+
+describe('the first team', () => {
+  it('is made once, whoever asks at the same time, with a key that may do everything', async () => {
+    await using house = await openTestDirectory()
+    const asked = await Promise.all(Array.from({ length: 5 }, () => firstTeam(house.directory, 'Ours')))
+    const [made, ...more] = asked.filter((one) => one !== undefined)
+    assert.equal(more.length, 0)
+    assert.equal(made!.team.name, 'Ours')
+    assert.equal(made!.key.record.role, 'root:full')
+    assert.equal((await house.directory.keys.recognise(made!.key.secret))!.principal.teamId, made!.team.id)
+    assert.equal(await firstTeam(house.directory), undefined)
+  })
+
+  it('is not made without its key', async () => {
+    await using house = await openTestDirectory()
+    await assert.rejects(firstTeam(house.directory, ''), failure('validation_error'))
+    assert.deepEqual(await house.directory.teams.list(), [])
+  })
+})
