@@ -15,7 +15,7 @@ interface Tool {
 const TYPES: Tool = { name: 'types', file: 'typescript/bin/tsc', args: ['--pretty', 'false', '-p', '.'] }
 
 function biome(write: boolean): Tool {
-  const args = write ? ['check', '--write'] : ['ci', '--max-diagnostics=20']
+  const args = write ? ['check', '--write'] : ['ci', '--max-diagnostics=20', '--diagnostic-level=warn']
   return { name: 'format and lint', file: '@biomejs/biome/bin/biome', args: [...args, '--colors=off', '.'] }
 }
 
