@@ -19,6 +19,8 @@ export interface DemoMail {
   /** What it stands for in the story. */
   kind: string
   options: SendMailOptions
+  /** The product turns it away, and says so. */
+  refused?: boolean
 }
 
 const QUESTION_ID = '<lunch-1@harbour.test>'
@@ -75,6 +77,7 @@ export function demoMails(alice: string, bob: string): DemoMail[] {
     },
     {
       kind: 'one from a sender alice refuses',
+      refused: true,
       options: {
         from: `Offers <offers@${NOISY_DOMAIN}>`,
         to: alice,

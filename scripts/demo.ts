@@ -9,6 +9,7 @@ import { join } from 'node:path'
 import process from 'node:process'
 import { createTransport } from 'nodemailer'
 import { loadConfig } from '../src/config/load.ts'
+import { firstTeam } from '../src/directory/first-team.ts'
 import { type House, openHouse } from '../src/main.ts'
 import { startDns } from '../test/support/dns.ts'
 import { type DemoMail, demoMails, NOISY_DOMAIN, zone } from './demo-mails.ts'
@@ -72,14 +73,6 @@ async function open(dataDir: string, dns: string): Promise<House> {
   return openHouse(loadConfig(settings, join(dataDir, 'no-settings-file.json')))
 }
 
-/** What `mailstead setup` does for a first team; everything after it goes over the API. */
-async function makeTeam(house: House): Promise<string> {
-  const { teams, keys } = house.app.directory
-  const team = await teams.create({ name: 'Demo' })
-  const owner = { teamId: team.id, kind: 'root', name: 'demo', role: 'root:full', createdBy: 'operator' } as const
-  return (await keys.issue(owner)).secret
-}
-
 async function makeMailbox(call: Call, email: string, name: string): Promise<Mailbox> {
   const wanted = { email, display_name: name, create_api_key: true }
   const { id, api_key } = await call<{ id: string; api_key: { key: string } }>('POST', '/mailboxes', wanted)
@@ -94,12 +87,14 @@ async function post(port: number, mails: readonly DemoMail[]): Promise<void> {
     name: 'mx.harbour.test',
     tls: { rejectUnauthorized: false },
   })
-  for (const { kind, options } of mails) {
-    const told = (answer: string, taken: boolean) => showAnswer(kind, String(options.from), answer, taken)
-    await transport.sendMail(options).then(
-      ({ response }) => told(response, true),
-      (error: Error & { response?: string }) => told(error.response ?? error.message, false),
+  for (const { kind, options, refused = false } of mails) {
+    const { answer, taken } = await transport.sendMail(options).then(
+      ({ response }) => ({ answer: response, taken: true }),
+      (error: Error & { response?: string }) => ({ answer: error.response ?? error.message, taken: false }),
     )
+    showAnswer(kind, String(options.from), answer, taken)
+    if (taken === refused)
+      throw new Error(`The mail "${options.subject}" should have been ${refused ? 'refused' : 'taken'}.`)
   }
   transport.close()
 }
@@ -124,7 +119,8 @@ async function tell(house: House): Promise<void> {
   line(`mail comes in on 127.0.0.1:${house.ports.smtp}, the API answers on ${origin}`)
 
   heading('2  A team, a domain, two mailboxes', 'names under .test belong to nobody, so they are verified at once')
-  const rootKey = await makeTeam(house)
+  const { key } = (await firstTeam(house.app.directory, 'Demo'))!
+  const rootKey = key.secret
   const root = client(origin, rootKey)
   await root('POST', '/domains', { domain: DOMAIN })
   const alice = await makeMailbox(root, `alice@${DOMAIN}`, 'Alice')
