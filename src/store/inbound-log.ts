@@ -1,13 +1,13 @@
-// The inbound log: one row for each recipient of each mail that reached a team, whatever became of it.
+// The inbound log: a row for every recipient of every message that reached a domain of a team (decisions §6.4).
 
 import { newId } from '../base/ids.ts'
-import type { Db, SqlValue, Tx } from '../db/db.ts'
+import type { Db, Row, SqlValue, Tx } from '../db/db.ts'
 import { type Page, type PageKey, pageOf } from '../db/page.ts'
 import type { AuthResult } from '../mail/mail.ts'
 
 export type InboundStatus = 'stored' | 'junk' | 'refused' | 'deferred' | 'duplicate'
 
-/** Reason codes of decisions §6.4. */
+/** Why a message was not stored for that recipient. */
 export type InboundReason =
   | 'unknown_recipient'
   | 'mailbox_suspended'
@@ -20,19 +20,15 @@ export type InboundReason =
   | 'rate_limited'
   | 'temporary_failure'
 
-export interface InboundAuthentication {
-  spf: AuthResult
-  dkim: AuthResult
-  dmarc: AuthResult
-  arc: AuthResult
-}
-
-/** One outcome; what is null was not known yet when it was decided. */
+/** What the log says of one recipient of one message. */
 export interface InboundRow {
   id: string
+  teamId: string
+  mailboxId: string | null
+  domain: string
   status: InboundStatus
   reason: InboundReason | null
-  /** The sentence the peer was told. */
+  /** The sentence the peer was told; longer ones are cut at DETAIL_MAX. */
   detail: string
   smtpReply: string
   mailFrom: string
@@ -44,18 +40,23 @@ export interface InboundRow {
   helo: string
   tls: string | null
   sizeBytes: number | null
-  authentication: InboundAuthentication | null
+  authentication: Record<'spf' | 'dkim' | 'dmarc' | 'arc', AuthResult> | null
   spamScore: number | null
-  mailboxId: string | null
   messageId: string | null
   createdAt: number
 }
 
-type Unknown = 'headerFrom' | 'subject' | 'sizeBytes' | 'authentication' | 'spamScore' | 'messageId'
+/** With all that was looked at: DNS, signatures, filter rule, spam points, thread. */
+export interface InboundRecord extends InboundRow {
+  evidence: Record<string, unknown>
+}
 
-/** A row before it is written: facts that only the content tells may be left out. */
-export type NewInboundRow = Omit<InboundRow, 'id' | Unknown> &
-  Partial<Pick<InboundRow, Unknown>> & { teamId: string; domain: string; evidence: Record<string, unknown> }
+/** A row to be written; what is left out is not known (yet). */
+export type NewInboundRow = Omit<
+  InboundRecord,
+  'id' | 'headerFrom' | 'subject' | 'sizeBytes' | 'authentication' | 'spamScore' | 'messageId'
+> &
+  Partial<Pick<InboundRecord, 'headerFrom' | 'subject' | 'sizeBytes' | 'authentication' | 'spamScore' | 'messageId'>>
 
 export interface InboundFilter {
   status?: InboundStatus
@@ -65,81 +66,25 @@ export interface InboundFilter {
   to?: number
   mailboxId?: string
   domain?: string
-  /** Words, all of which must occur in the envelope, From, subject or reason. */
+  /** Words that must all occur in the envelope addresses, From, subject or reason. */
   search?: string
 }
 
-const DETAIL_MAX = 300
-const EVIDENCE_MAX = 65_536
-const SEARCH_WORDS_MAX = 16
-const PRUNE_BATCH = 2000
-const SEARCHED =
-  "mail_from || ' ' || rcpt_to || ' ' || coalesce(header_from, '') || ' ' || coalesce(subject, '') || ' ' || coalesce(reason, '')"
+export const DETAIL_MAX = 300
+/** Words of a search beyond these are passed over. */
+export const SEARCH_WORDS_MAX = 16
+const SEARCH_TEXT_MAX = 2000
+const PRUNE_BATCH = 1000
 
-export class InboundLog {
-  readonly #db: Db
-
-  constructor(db: Db) {
-    this.#db = db
-  }
-
-  /** Writes rows as part of a unit of work. @returns their ids, in order */
-  async appendMany(tx: Tx, rows: readonly NewInboundRow[]): Promise<string[]> {
-    const ids: string[] = []
-    for (const row of rows) {
-      const id = newId('inboundLog')
-      await tx.insert('inbound_log', { id, ...columnsOf(row) })
-      ids.push(id)
-    }
-    return ids
-  }
-
-  /** Newest first. */
-  async list(
-    teamId: string,
-    filter: InboundFilter,
-    page: { limit: number; after: PageKey | null },
-  ): Promise<Page<InboundRow>> {
-    const { where, values } = conditions(teamId, filter)
-    if (page.after !== null) {
-      where.push('(created_at, n) < (?, ?)')
-      values.push(...page.after)
-    }
-    // A rare status or a word may be far down: such a list looks at many rows.
-    const reader =
-      filter.search === undefined && filter.status === undefined && filter.domain === undefined
-        ? this.#db.read
-        : this.#db.scan
-    const rows = await reader.all<LogRow>(
-      `SELECT * FROM inbound_log WHERE ${where.join(' AND ')} ORDER BY created_at DESC, n DESC LIMIT ?`,
-      [...values, page.limit + 1],
-    )
-    return pageOf(rows, page.limit, (row) => [row.created_at, row.n], present)
-  }
-
-  async get(teamId: string, id: string): Promise<(InboundRow & { evidence: Record<string, unknown> }) | undefined> {
-    const row = await this.#db.read.get<LogRow>('SELECT * FROM inbound_log WHERE id = ? AND team_id = ?', [id, teamId])
-    return row && { ...present(row), evidence: JSON.parse(row.evidence) as Record<string, unknown> }
-  }
-
-  /** Erases rows older than `before` (ms), in small units of work. @returns how many */
-  async prune(before: number): Promise<number> {
-    for (let erased = 0; ; ) {
-      const { changes } = await this.#db.write((tx) =>
-        tx.run('DELETE FROM inbound_log WHERE n IN (SELECT n FROM inbound_log WHERE created_at < ? LIMIT ?)', [
-          before,
-          PRUNE_BATCH,
-        ]),
-      )
-      erased += changes
-      if (changes < PRUNE_BATCH) return erased
-    }
-  }
-}
+const SHOWN = `n, id, team_id, mailbox_id, domain, status, reason, detail, smtp_reply, mail_from, rcpt_to, header_from,
+  subject, remote_address, remote_name, helo, tls, size_bytes, authentication, spam_score, message_id, created_at`
 
 interface LogRow {
   n: number
   id: string
+  team_id: string
+  mailbox_id: string | null
+  domain: string
   status: InboundStatus
   reason: InboundReason | null
   detail: string
@@ -155,70 +100,121 @@ interface LogRow {
   size_bytes: number | null
   authentication: string | null
   spam_score: number | null
-  mailbox_id: string | null
   message_id: string | null
-  evidence: string
   created_at: number
 }
 
-function columnsOf(row: NewInboundRow): Record<string, SqlValue> {
+export class InboundLog {
+  readonly #db: Db
+
+  constructor(db: Db) {
+    this.#db = db
+  }
+
+  /** Writes rows as part of a unit of work. */
+  async appendMany(tx: Tx, rows: readonly NewInboundRow[]): Promise<void> {
+    for (const row of rows) await tx.insert('inbound_log', { id: newId('inboundLog'), ...columnsOf(row) })
+  }
+
+  /** The rows of a team, newest first. */
+  async list(
+    teamId: string,
+    filter: InboundFilter,
+    page: { limit: number; after: PageKey | null },
+  ): Promise<Page<InboundRow>> {
+    const conditions: string[] = []
+    const values: SqlValue[] = []
+    const ask = (condition: string, ...asked: SqlValue[]) => {
+      conditions.push(condition)
+      values.push(...asked)
+    }
+    ask('team_id = ?', teamId)
+    if (filter.mailboxId !== undefined) ask('mailbox_id = ?', filter.mailboxId)
+    if (filter.status !== undefined) ask('status = ?', filter.status)
+    if (filter.domain !== undefined) ask('domain = ?', filter.domain.toLowerCase())
+    if (filter.from !== undefined) ask('created_at >= ?', filter.from)
+    if (filter.to !== undefined) ask('created_at < ?', filter.to)
+    for (const word of wordsOf(filter.search ?? '')) ask('instr(words, ?) > 0', word)
+    if (page.after) ask('(created_at, n) < (?, ?)', page.after[0], page.after[1])
+    // Whatever is asked beside the team and the mailbox may be true of few rows: then many are looked at.
+    const isShort = filter.status === undefined && filter.domain === undefined && !filter.search
+    const rows = await (isShort ? this.#db.read : this.#db.scan).all<LogRow>(
+      `SELECT ${SHOWN} FROM inbound_log WHERE ${conditions.join(' AND ')} ORDER BY created_at DESC, n DESC LIMIT ?`,
+      [...values, page.limit + 1],
+    )
+    return pageOf(rows, page.limit, (row) => [row.created_at, row.n], present)
+  }
+
+  async get(teamId: string, id: string): Promise<InboundRecord | undefined> {
+    const row = await this.#db.read.get<LogRow & { evidence: string }>(
+      `SELECT ${SHOWN}, evidence FROM inbound_log WHERE id = ? AND team_id = ?`,
+      [id, teamId],
+    )
+    return row && { ...present(row), evidence: JSON.parse(row.evidence) as Record<string, unknown> }
+  }
+
+  /** Erases rows older than `before` (ms), some at a time, so that other writes get their turn. @returns how many */
+  async prune(before: number): Promise<number> {
+    let erased = 0
+    for (;;) {
+      const { changes } = await this.#db.write((tx) =>
+        tx.run(
+          `DELETE FROM inbound_log WHERE n IN
+             (SELECT n FROM inbound_log WHERE created_at < ? ORDER BY created_at LIMIT ?)`,
+          [before, PRUNE_BATCH],
+        ),
+      )
+      erased += changes
+      if (changes < PRUNE_BATCH) return erased
+    }
+  }
+}
+
+function columnsOf(row: NewInboundRow): Row {
+  const { authentication = null, headerFrom = null, subject = null } = row
   return {
     team_id: row.teamId,
     mailbox_id: row.mailboxId,
-    domain: row.domain,
+    domain: row.domain.toLowerCase(),
     status: row.status,
     reason: row.reason,
     detail: row.detail.slice(0, DETAIL_MAX),
     smtp_reply: row.smtpReply,
     mail_from: row.mailFrom,
     rcpt_to: row.rcptTo,
-    header_from: row.headerFrom,
-    subject: row.subject,
+    header_from: headerFrom,
+    subject,
     remote_address: row.remoteAddress,
     remote_name: row.remoteName,
     helo: row.helo,
     tls: row.tls,
     size_bytes: row.sizeBytes,
-    authentication: row.authentication ? JSON.stringify(row.authentication) : null,
+    authentication: authentication && JSON.stringify(authentication),
     spam_score: row.spamScore,
     message_id: row.messageId,
-    evidence: evidenceText(row.evidence),
+    words: fold([row.mailFrom, row.rcptTo, headerFrom, row.reason, subject].join('\n')).slice(0, SEARCH_TEXT_MAX),
+    evidence: JSON.stringify(row.evidence),
     created_at: row.createdAt,
   }
 }
 
-// Every part is bounded where it is made; a sum that is still too large loses what was asked of DNS first.
-function evidenceText(evidence: Record<string, unknown>): string {
-  const whole = JSON.stringify(evidence)
-  if (whole.length <= EVIDENCE_MAX) return whole
-  const shorter = JSON.stringify({ ...evidence, dns: [] })
-  return shorter.length <= EVIDENCE_MAX ? shorter : '{}'
+function wordsOf(search: string): string[] {
+  return fold(search)
+    .split(/\s+/)
+    .filter((word) => word !== '')
+    .slice(0, SEARCH_WORDS_MAX)
 }
 
-function conditions(teamId: string, filter: InboundFilter): { where: string[]; values: SqlValue[] } {
-  const where = ['team_id = ?']
-  const values: SqlValue[] = [teamId]
-  const add = (condition: string, value: SqlValue) => {
-    where.push(condition)
-    values.push(value)
-  }
-  if (filter.status !== undefined) add('status = ?', filter.status)
-  if (filter.from !== undefined) add('created_at >= ?', filter.from)
-  if (filter.to !== undefined) add('created_at < ?', filter.to)
-  if (filter.mailboxId !== undefined) add('mailbox_id = ?', filter.mailboxId)
-  if (filter.domain !== undefined) add('domain = ?', filter.domain.toLowerCase())
-  const words =
-    filter.search
-      ?.toLowerCase()
-      .split(/\s+/)
-      .filter((word) => word !== '') ?? []
-  for (const word of words.slice(0, SEARCH_WORDS_MAX)) add(`instr(lower(${SEARCHED}), ?) > 0`, word)
-  return { where, values }
+function fold(text: string): string {
+  return text.normalize('NFC').toLowerCase()
 }
 
 function present(row: LogRow): InboundRow {
   return {
     id: row.id,
+    teamId: row.team_id,
+    mailboxId: row.mailbox_id,
+    domain: row.domain,
     status: row.status,
     reason: row.reason,
     detail: row.detail,
@@ -232,9 +228,9 @@ function present(row: LogRow): InboundRow {
     helo: row.helo,
     tls: row.tls,
     sizeBytes: row.size_bytes,
-    authentication: row.authentication === null ? null : (JSON.parse(row.authentication) as InboundAuthentication),
+    authentication:
+      row.authentication === null ? null : (JSON.parse(row.authentication) as InboundRow['authentication']),
     spamScore: row.spam_score,
-    mailboxId: row.mailbox_id,
     messageId: row.message_id,
     createdAt: row.created_at,
   }

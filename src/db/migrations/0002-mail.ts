@@ -60,6 +60,7 @@ CREATE TABLE threads (
   created_at INTEGER NOT NULL
 ) STRICT;
 CREATE INDEX threads_order ON threads (account, listed, last_received_at, n);
+CREATE INDEX threads_unread ON threads (account, listed, last_received_at, n) WHERE unread_count > 0;
 CREATE INDEX threads_subject ON threads (account, subject_key, last_received_at);
 
 CREATE TABLE thread_refs (
@@ -117,6 +118,7 @@ CREATE INDEX messages_thread ON messages (thread, received_at, n);
 CREATE INDEX messages_blob ON messages (blob);
 CREATE INDEX messages_internet_id ON messages (account, internet_message_id) WHERE internet_message_id IS NOT NULL;
 CREATE INDEX messages_unread ON messages (account, received_at, n) WHERE seen = 0;
+CREATE INDEX messages_flagged ON messages (account, received_at, n) WHERE flagged = 1;
 
 CREATE TABLE message_folders (
   folder INTEGER NOT NULL,
@@ -161,7 +163,7 @@ CREATE INDEX attachments_message ON attachments (message, n);
 
 CREATE VIRTUAL TABLE message_text USING fts5 (
   keys, subject, from_text, to_text, cc_text, bcc_text, body, filenames,
-  content = '', contentless_delete = 1, tokenize = 'unicode61 remove_diacritics 2', prefix = '2 3', detail = 'full'
+  content = '', contentless_delete = 1, tokenize = 'unicode61 remove_diacritics 2', detail = 'full'
 );
 
 CREATE TABLE changes (
@@ -208,6 +210,7 @@ CREATE TABLE inbound_log (
   authentication TEXT,
   spam_score REAL,
   message_id TEXT,
+  words TEXT NOT NULL,
   evidence TEXT NOT NULL,
   created_at INTEGER NOT NULL
 ) STRICT;

@@ -4,9 +4,10 @@ import { newId } from '../../base/ids.ts'
 import type { Row, Tx } from '../../db/db.ts'
 import type { AttachmentPart, ParsedMail } from '../../mail/mail.ts'
 import type { Flags, MessageAuthentication } from '../records.ts'
-import { indexMessage } from '../search/text.ts'
-import { noteCorrespondents } from './correspondents.ts'
-import { FLAG_KEYWORDS } from './rows.ts'
+import { indexMessage, type People } from '../search/text.ts'
+import { notePeople } from './correspondents.ts'
+import { FLAG_KEYWORDS, labelsOf } from './keywords.ts'
+import { nextNumber } from './numbers.ts'
 
 /** A message that is to rest in one account. */
 export interface NewMessage {
@@ -34,15 +35,16 @@ export interface NewMessage {
 export async function insertMessage(tx: Tx, message: NewMessage): Promise<number> {
   const { account, mail } = message
   const keywords = labelsOf(message.keywords)
-  const correspondents = await noteCorrespondents(tx, account, mail)
-  const n = await tx.insert('messages', rowOf(message, keywords, correspondents))
+  const people = await notePeople(tx, account, mail)
+  const n = await nextNumber(tx, account, message.receivedAt)
+  await tx.insert('messages', { n, ...rowOf(message, keywords, people) })
   for (const keyword of keywords) await tx.insert('message_keywords', { account, keyword, message: n })
   for (const part of mail.attachments) await tx.insert('attachments', attachmentRow(account, n, part))
-  await indexMessage(tx, { n, account, mail, correspondents })
+  await indexMessage(tx, { n, account, mail, people })
   return n
 }
 
-function rowOf(message: NewMessage, keywords: string[], correspondents: number[]): Row {
+function rowOf(message: NewMessage, keywords: string[], people: People): Row {
   const { mail, flags } = message
   const { sender, from, to, cc, bcc, replyTo } = mail
   const has = (flag: keyof Flags) => flags[flag] || message.keywords.includes(FLAG_KEYWORDS[flag])
@@ -59,7 +61,7 @@ function rowOf(message: NewMessage, keywords: string[], correspondents: number[]
     has_attachments: mail.hasAttachments,
     size_bytes: message.sizeBytes,
     sent_at: mail.sentAt,
-    people: JSON.stringify(correspondents),
+    people: JSON.stringify(people),
     keywords: JSON.stringify(keywords),
     subject: mail.subject,
     preview: mail.preview,
@@ -77,12 +79,6 @@ function rowOf(message: NewMessage, keywords: string[], correspondents: number[]
     structure: JSON.stringify({ root: mail.structure, textPart: mail.textPart, htmlPart: mail.htmlPart }),
     created_at: message.createdAt,
   }
-}
-
-/** Everything but the keywords that are flags, each once, sorted. */
-function labelsOf(keywords: string[]): string[] {
-  const flags = new Set<string>(Object.values(FLAG_KEYWORDS))
-  return [...new Set(keywords)].filter((keyword) => !flags.has(keyword)).sort()
 }
 
 function attachmentRow(account: number, message: number, part: AttachmentPart): Row {

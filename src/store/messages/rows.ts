@@ -1,11 +1,105 @@
 // The rows of messages and how they become the records a surface reads.
 
-import type { Flags } from '../records.ts'
+import type { Reader } from '../../db/db.ts'
+import type { Address } from '../../mail/mail.ts'
+import { folderIdsOf } from '../folders.ts'
+import type { Flags, MessageSummary } from '../records.ts'
+import { keywordsOf } from './keywords.ts'
 
-/** The system keywords that are kept as flags (decisions §10.3). */
-export const FLAG_KEYWORDS = {
-  seen: '$seen',
-  flagged: '$flagged',
-  draft: '$draft',
-  answered: '$answered',
-} as const satisfies Record<keyof Flags, string>
+/** What lists read of a message. */
+export interface SummaryRow {
+  n: number
+  id: string
+  received_at: number
+  sent_at: number | null
+  seen: number
+  flagged: number
+  draft: number
+  answered: number
+  has_attachments: number
+  size_bytes: number
+  keywords: string
+  subject: string
+  preview: string
+  from_email: string
+  from_name: string
+  addresses: string
+}
+
+/** The addresses of a message as they are kept in its row. */
+export interface KeptAddresses {
+  sender: Address | null
+  from: Address[]
+  to: Address[]
+  cc: Address[]
+  bcc: Address[]
+  replyTo: Address[]
+}
+
+const NAMES = [
+  'n',
+  'id',
+  'received_at',
+  'sent_at',
+  'seen',
+  'flagged',
+  'draft',
+  'answered',
+  'has_attachments',
+  'size_bytes',
+  'keywords',
+  'subject',
+  'preview',
+  'from_email',
+  'from_name',
+  'addresses',
+] as const satisfies (keyof SummaryRow)[]
+
+/** The columns of a summary, for a SELECT. */
+export function summaryColumns(alias: string): string {
+  return NAMES.map((name) => `${alias}.${name}`).join(', ')
+}
+
+/** The summaries of these messages by number; what is gone meanwhile is missing. Thread ids come from `threadIds`. */
+export async function summariesOf(
+  reader: Reader,
+  numbers: readonly number[],
+  threadIds: (threads: readonly number[]) => Promise<Map<number, string>>,
+): Promise<Map<number, MessageSummary>> {
+  if (numbers.length === 0) return new Map()
+  const rows = await reader.all<SummaryRow & { thread: number }>(
+    `SELECT ${summaryColumns('m')}, m.thread FROM messages m WHERE m.n IN (${numbers.map(() => '?').join(', ')})`,
+    numbers,
+  )
+  const threads = await threadIds([...new Set(rows.map((row) => row.thread))])
+  const folders = await folderIdsOf(reader, numbers)
+  return new Map(
+    rows.map((row) => [row.n, presentSummary(row, threads.get(row.thread) ?? '', folders.get(row.n) ?? [])]),
+  )
+}
+
+export function presentSummary(row: SummaryRow, threadId: string, folderIds: string[]): MessageSummary {
+  const { to, cc, bcc } = JSON.parse(row.addresses) as KeptAddresses
+  const flags = flagsOf(row)
+  return {
+    id: row.id,
+    threadId,
+    folderIds,
+    subject: row.subject,
+    preview: row.preview,
+    from: { email: row.from_email, name: row.from_name },
+    to,
+    cc,
+    bcc,
+    receivedAt: row.received_at,
+    sentAt: row.sent_at,
+    sizeBytes: row.size_bytes,
+    hasAttachments: row.has_attachments === 1,
+    keywords: keywordsOf(flags, JSON.parse(row.keywords) as string[]),
+    flags,
+  }
+}
+
+function flagsOf(row: SummaryRow): Flags {
+  return { seen: row.seen === 1, flagged: row.flagged === 1, draft: row.draft === 1, answered: row.answered === 1 }
+}

@@ -9,19 +9,23 @@ import type { Address, ParsedMail } from '../../mail/mail.ts'
 export const ADDRESS_PARTS = { from: 'f', to: 't', cc: 'c', bcc: 'b' } as const
 export type AddressPart = keyof typeof ADDRESS_PARTS
 
+/** Numbers of the people of a mail (rows of `correspondents`), by part. */
+export type People = Record<'from' | 'to' | 'cc', number[]>
+export type PeoplePart = keyof People
+
 const KEY_DIGITS = 20
 
-/** The key every message of an account carries: it keeps a search inside its account. */
+/** The key every message of an account carries: what a negation is taken from. */
 export function accountKey(account: number): string {
   return `a${account}`
 }
 
-/** The key of somebody seen in From, To or Cc (a row of `correspondents`). */
-export function correspondentKey(correspondent: number): string {
-  return `p${correspondent}`
+/** The key of somebody in one part of a message. */
+export function personKey(part: PeoplePart, correspondent: number): string {
+  return `${ADDRESS_PARTS[part]}${correspondent}`
 }
 
-/** The key of a whole address in one part of a message. Keys are hashed: a token of the index holds letters and digits only. */
+/** The key of a whole address in one part of a message. Hashed, because a token of the index holds letters and digits only. */
 export function addressKey(part: AddressPart, email: string): string {
   return `${ADDRESS_PARTS[part]}a${digits(foldAddress(email))}`
 }
@@ -34,12 +38,12 @@ export function domainKey(part: AddressPart, domain: string): string {
 /** Adds the search text of a message. Its rowid is the message's own number. */
 export async function indexMessage(
   tx: Tx,
-  message: { n: number; account: number; mail: ParsedMail; correspondents: number[] },
+  message: { n: number; account: number; mail: ParsedMail; people: People },
 ): Promise<void> {
   const { mail } = message
   await tx.insert('message_text', {
     rowid: message.n,
-    keys: keysOf(message.account, mail, message.correspondents),
+    keys: keysOf(message.account, mail, message.people),
     subject: mail.subject,
     from_text: addressText(mail.from),
     to_text: addressText(mail.to),
@@ -50,13 +54,15 @@ export async function indexMessage(
   })
 }
 
-function keysOf(account: number, mail: ParsedMail, correspondents: number[]): string {
+function keysOf(account: number, mail: ParsedMail, people: People): string {
   const keys = new Set([accountKey(account)])
-  for (const correspondent of correspondents) keys.add(correspondentKey(correspondent))
+  for (const part of Object.keys(people) as PeoplePart[]) {
+    for (const person of people[part]) keys.add(personKey(part, person))
+  }
   for (const part of Object.keys(ADDRESS_PARTS) as AddressPart[]) {
     for (const { email } of mail[part]) {
       keys.add(addressKey(part, email))
-      keys.add(domainKey(part, domainOf(email)))
+      keys.add(domainKey(part, email.slice(email.lastIndexOf('@') + 1)))
     }
   }
   return [...keys].join(' ')
@@ -64,10 +70,6 @@ function keysOf(account: number, mail: ParsedMail, correspondents: number[]): st
 
 function addressText(addresses: Address[]): string {
   return addresses.map(({ name, email }) => `${name} ${email}`).join('\n')
-}
-
-function domainOf(email: string): string {
-  return email.slice(email.lastIndexOf('@') + 1)
 }
 
 function foldAddress(email: string): string {

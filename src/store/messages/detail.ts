@@ -1,0 +1,98 @@
+// One message with everything its row and its attachments say.
+
+import type { Reader } from '../../db/db.ts'
+import type { Part } from '../../mail/mail.ts'
+import { folderIdsOf } from '../folders.ts'
+import type { Account, Attachment, MessageDetail } from '../records.ts'
+import { threadIdsOf } from '../threads/numbers.ts'
+import { type KeptAddresses, presentSummary, type SummaryRow, summaryColumns } from './rows.ts'
+
+/** Where the bytes of a message lie and how they are put together. */
+export interface KeptStructure {
+  blob: Uint8Array
+  sizeBytes: number
+  root: Part | null
+  textPart: string | null
+  htmlPart: string | null
+}
+
+interface DetailRow extends SummaryRow {
+  thread: number
+  blob: Uint8Array
+  internet_message_id: string | null
+  in_reply_to: string
+  refs: string
+  parsed: number
+  envelope: string
+  authentication: string
+  spam: string
+}
+
+interface AttachmentRow {
+  id: string
+  part_id: string
+  filename: string
+  content_type: string
+  size_bytes: number
+  sha256: Uint8Array
+  disposition: Attachment['disposition']
+  content_id: string | null
+  inline: number
+}
+
+export async function detailOf(reader: Reader, account: Account, id: string): Promise<MessageDetail | undefined> {
+  const row = await reader.get<DetailRow>(
+    `SELECT ${summaryColumns('m')}, m.thread, m.blob, m.internet_message_id, m.in_reply_to, m.refs, m.parsed, m.envelope,
+       m.authentication, m.spam
+     FROM messages m WHERE m.id = ? AND m.account = ?`,
+    [id, account.n],
+  )
+  if (!row) return undefined
+  const threads = await threadIdsOf(reader, [row.thread])
+  const folders = await folderIdsOf(reader, [row.n])
+  const { replyTo, sender } = JSON.parse(row.addresses) as KeptAddresses
+  return {
+    ...presentSummary(row, threads.get(row.thread) ?? '', folders.get(row.n) ?? []),
+    blobHash: row.blob,
+    internetMessageId: row.internet_message_id,
+    inReplyTo: JSON.parse(row.in_reply_to) as string[],
+    references: JSON.parse(row.refs) as string[],
+    replyTo,
+    sender,
+    parsed: row.parsed === 1,
+    attachments: await attachmentsOf(reader, row.n, id),
+    authentication: JSON.parse(row.authentication) as MessageDetail['authentication'],
+    spam: JSON.parse(row.spam) as MessageDetail['spam'],
+    envelope: JSON.parse(row.envelope) as MessageDetail['envelope'],
+  }
+}
+
+export async function keptStructure(reader: Reader, account: Account, id: string): Promise<KeptStructure | undefined> {
+  const row = await reader.get<{ blob: Uint8Array; size_bytes: number; structure: string }>(
+    'SELECT blob, size_bytes, structure FROM messages WHERE id = ? AND account = ?',
+    [id, account.n],
+  )
+  if (!row) return undefined
+  const structure = JSON.parse(row.structure) as Pick<KeptStructure, 'root' | 'textPart' | 'htmlPart'>
+  return { blob: row.blob, sizeBytes: row.size_bytes, ...structure }
+}
+
+async function attachmentsOf(reader: Reader, message: number, messageId: string): Promise<Attachment[]> {
+  const rows = await reader.all<AttachmentRow>(
+    `SELECT id, part_id, filename, content_type, size_bytes, sha256, disposition, content_id, inline
+     FROM attachments WHERE message = ? ORDER BY n`,
+    [message],
+  )
+  return rows.map((row) => ({
+    id: row.id,
+    messageId,
+    partId: row.part_id,
+    filename: row.filename,
+    contentType: row.content_type,
+    sizeBytes: row.size_bytes,
+    sha256: row.sha256,
+    disposition: row.disposition,
+    contentId: row.content_id,
+    inline: row.inline === 1,
+  }))
+}

@@ -1,0 +1,34 @@
+// Keywords: the four that are flags live in their own columns, all others in `message_keywords`.
+
+import type { Fragment } from '../folders.ts'
+import type { Flags } from '../records.ts'
+
+/** The system keywords that are kept as flags (decisions §10.3). */
+export const FLAG_KEYWORDS = {
+  seen: '$seen',
+  flagged: '$flagged',
+  draft: '$draft',
+  answered: '$answered',
+} as const satisfies Record<keyof Flags, string>
+
+/** Everything but the keywords that are flags, each once, sorted. */
+export function labelsOf(keywords: readonly string[]): string[] {
+  const flags = new Set<string>(Object.values(FLAG_KEYWORDS))
+  return [...new Set(keywords)].filter((keyword) => !flags.has(keyword)).sort()
+}
+
+/** Flags and labels together, sorted, as readers see them. */
+export function keywordsOf(flags: Flags, labels: readonly string[]): string[] {
+  const set = (Object.keys(FLAG_KEYWORDS) as (keyof Flags)[]).filter((flag) => flags[flag])
+  return set.length === 0 ? [...labels] : [...set.map((flag) => FLAG_KEYWORDS[flag]), ...labels].sort()
+}
+
+/** True for a message that has the keyword. */
+export function hasKeyword(alias: string, account: number, keyword: string): Fragment {
+  const flag = (Object.keys(FLAG_KEYWORDS) as (keyof Flags)[]).find((name) => FLAG_KEYWORDS[name] === keyword)
+  if (flag) return { sql: `${alias}.${flag} = 1`, values: [] }
+  return {
+    sql: `${alias}.n IN (SELECT message FROM message_keywords WHERE account = ? AND keyword = ?)`,
+    values: [account, keyword],
+  }
+}

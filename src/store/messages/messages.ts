@@ -1,0 +1,74 @@
+// Messages as they are read: lists, single ones, their bodies and header.
+
+import type { Clock } from '../../base/clock.ts'
+import type { Db } from '../../db/db.ts'
+import { pageOf } from '../../db/page.ts'
+import type { Blobs } from '../blobs.ts'
+import type { Folders } from '../folders.ts'
+import type { Account, MessageDetail, MessageFilter, MessageSummary, Page } from '../records.ts'
+import { openSearch } from '../search/search.ts'
+import { threadIdsOf } from '../threads/numbers.ts'
+import { type Bodies, type Field, readBodies, readHeader } from './bodies.ts'
+import { detailOf, keptStructure } from './detail.ts'
+import { isShort, listPlaces, type MessageCut } from './list.ts'
+import { summariesOf } from './rows.ts'
+
+export interface MessagesParts {
+  db: Db
+  clock: Clock
+  blobs: Blobs
+  folders: Folders
+}
+
+export class Messages {
+  readonly #parts: MessagesParts
+
+  constructor(parts: MessagesParts) {
+    this.#parts = parts
+  }
+
+  /** @throws ProductError invalid_parameter when `q` is out of bounds (decisions §10.4) */
+  async list(account: Account, filter: MessageFilter, cut: MessageCut): Promise<Page<MessageSummary>> {
+    const { db, folders, clock } = this.#parts
+    const search = await openSearch({ reader: db.read, folders, now: clock.now() }, account, filter)
+    const places = await listPlaces(isShort(search, cut) ? db.read : db.scan, search, cut)
+    const page = pageOf(
+      places,
+      cut.limit,
+      ({ at, n }) => [at, n],
+      ({ n }) => n,
+    )
+    const summaries = await summariesOf(db.read, page.items, (threads) => threadIdsOf(db.read, threads))
+    return { items: page.items.flatMap((n) => summaries.get(n) ?? []), next: page.next }
+  }
+
+  async get(account: Account, id: string): Promise<MessageDetail | undefined> {
+    return detailOf(this.#parts.db.read, account, id)
+  }
+
+  /**
+   * The text and HTML of a message, each cut at `chars` code points. Only the bytes of the parts shown are read.
+   * @returns undefined when there is no such message
+   */
+  async bodies(account: Account, id: string, chars: number): Promise<Bodies | undefined> {
+    const kept = await keptStructure(this.#parts.db.read, account, id)
+    return kept && readBodies(this.#parts.blobs, kept, chars)
+  }
+
+  /** The header fields in the order of the mail, decoded; undefined when there is no such message. */
+  async headers(account: Account, id: string): Promise<Field[] | undefined> {
+    const kept = await keptStructure(this.#parts.db.read, account, id)
+    return kept && readHeader(this.#parts.blobs, kept)
+  }
+
+  /** Which of these contents a message names, in hex. */
+  async namedBlobs(hashes: readonly Uint8Array[]): Promise<Set<string>> {
+    if (hashes.length === 0) return new Set()
+    const marks = hashes.map(() => '?').join(', ')
+    const rows = await this.#parts.db.scan.all<{ blob: Uint8Array }>(
+      `SELECT DISTINCT blob FROM messages WHERE blob IN (${marks})`,
+      hashes,
+    )
+    return new Set(rows.map(({ blob }) => Buffer.from(blob).toString('hex')))
+  }
+}

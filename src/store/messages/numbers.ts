@@ -1,0 +1,37 @@
+// The numbers of messages: each account has a range of its own, and inside it numbers grow with the time of receipt.
+
+import type { Tx } from '../../db/db.ts'
+
+// The full-text index can be walked by number only. With a range per account a search never meets the mail of others, and with
+// numbers near the order of lists a search for a frequent word meets the newest mail first. Lists themselves order by
+// received_at: what cannot have its own second (many at once, or old mail between other old mail) gets a number nearby.
+const RANGE = 2 ** 32
+const LAST_SECOND = RANGE - 2 ** 24
+const SPREAD_START = 2
+
+/** The numbers messages of an account can have, both ends inclusive. Safe integers up to account 2,097,151. */
+export function numberRange(account: number): { low: number; high: number } {
+  return { low: account * RANGE, high: (account + 1) * RANGE - 1 }
+}
+
+/** A free number for a message received at `receivedAt` (ms). */
+export async function nextNumber(tx: Tx, account: number, receivedAt: number): Promise<number> {
+  const { low, high } = numberRange(account)
+  const own = low + Math.min(Math.max(Math.floor(receivedAt / 1000), 1), LAST_SECOND)
+  const last = await tx.get<{ n: number; received_at: number }>(
+    'SELECT n, received_at FROM messages WHERE n BETWEEN ? AND ? ORDER BY n DESC LIMIT 1',
+    [low, high],
+  )
+  if (!last || own > last.n) return own
+  if (receivedAt >= last.received_at && last.n < high) return last.n + 1
+  return freeNear(tx, own, { low, high })
+}
+
+async function freeNear(tx: Tx, own: number, { low, high }: { low: number; high: number }): Promise<number> {
+  let spread = 1
+  for (;;) {
+    const n = Math.min(low + ((own - low + Math.floor(Math.random() * spread)) % RANGE), high)
+    if (!(await tx.get('SELECT n FROM messages WHERE n = ?', [n]))) return n
+    spread = Math.min(spread * SPREAD_START, RANGE)
+  }
+}

@@ -1,0 +1,112 @@
+// The ways messages of a search can be walked, and what is asked of each on the way.
+
+import { type Fragment, folderMessages, inFolder } from '../folders.ts'
+import { HITS_ARE_ALL, isNear } from '../search/hits.ts'
+import type { Search } from '../search/search.ts'
+import { every, type OrderColumns } from '../search/sql.ts'
+
+/** A FROM with the conditions that belong to it; the rows have the alias `m` and come in the order of `order`. */
+export interface Walk {
+  from: Fragment
+  where: Fragment
+  order: OrderColumns
+}
+
+const IN_ROW: OrderColumns = { at: 'm.received_at', n: 'm.n' }
+
+/** Every message of the search, text aside, is met by exactly one of the walks. */
+export function walksOf(search: Search): Walk[] {
+  const { path, account } = search
+  const messages: Fragment = { sql: 'messages m', values: [] }
+  const one = (sql: string, values: Fragment['values']): Walk[] => [
+    { from: messages, where: every([{ sql, values }, visible(search, 'm')]), order: IN_ROW },
+  ]
+  switch (path.by) {
+    case 'folder': {
+      const { sql, values } = folderMessages(path.n)
+      const from = { sql: `(${sql}) f CROSS JOIN messages m`, values }
+      const where = { sql: 'm.n = f.message', values: [] }
+      return [{ from, where, order: { at: 'f.received_at', n: 'f.message' } }]
+    }
+    case 'thread':
+      return one('m.thread = ?', [path.n])
+    case 'messageId':
+      return one('m.account = ? AND m.internet_message_id = ?', [account, path.id])
+    case 'unread':
+      return one('m.account = ? AND m.seen = 0', [account])
+    case 'flagged':
+      return one('m.account = ? AND m.flagged = 1', [account])
+    default:
+      return listedValues(search).map((listed) => ({
+        from: messages,
+        where: every([
+          { sql: 'm.account = ? AND m.listed = ?', values: [account, listed] },
+          listed === 0 ? inHidden(search, 'm') : null,
+        ]),
+        order: IN_ROW,
+      }))
+  }
+}
+
+/** Which rows of an index over `listed` a search looks at. */
+export function listedValues({ hidden }: Search): number[] {
+  return hidden === 'all' || hidden.length > 0 ? [1, 0] : [1]
+}
+
+/** Everything asked of a message but its text. */
+export function meets(search: Search, alias: string): Fragment {
+  return every([
+    visible(search, alias),
+    search.onPath?.(alias),
+    receivedBounds(search, `${alias}.received_at`),
+    search.others?.(alias),
+  ])
+}
+
+/** What a walk still has to ask: not what its FROM says already. */
+export function meetsOnWalk(search: Search, at: string): Fragment {
+  return every([receivedBounds(search, at), search.others?.('m')])
+}
+
+export function receivedBounds({ received }: Search, column: string): Fragment | null {
+  const { from, before } = received
+  if (from === null && before === null) return null
+  return every([
+    from === null ? null : { sql: `${column} >= ?`, values: [from] },
+    before === null ? null : { sql: `${column} < ?`, values: [before] },
+  ])
+}
+
+/** Messages of `hits`, which hold all that match: an expression for FROM and WHERE. */
+export function gathered(search: Search): { from: string; where: Fragment } {
+  return {
+    from: 'hits h CROSS JOIN messages m',
+    where: every([HITS_ARE_ALL, { sql: 'm.n = h.n', values: [] }, meets(search, 'm')]),
+  }
+}
+
+/** True for a thread (`column` names its number) one of whose messages meets everything, text included. */
+export function hasMessage(search: Search, column: string): Fragment {
+  const asked = every([
+    { sql: `m.thread = ${column}`, values: [] },
+    meets(search, 'm'),
+    search.text && isNear('m.n', search.text),
+  ])
+  return { sql: `EXISTS (SELECT 1 FROM messages m WHERE ${asked.sql})`, values: asked.values }
+}
+
+// The plus keeps SQLite from an index that starts with `listed` and serves another order.
+function visible(search: Search, alias: string): Fragment | null {
+  const { hidden } = search
+  if (hidden === 'all') return null
+  if (hidden.length === 0) return { sql: `+${alias}.listed = 1`, values: [] }
+  const named = inHidden(search, alias)!
+  return { sql: `(${alias}.listed = 1 OR ${named.sql})`, values: named.values }
+}
+
+/** In one of the hidden folders that are named; null when all of them are. */
+function inHidden({ hidden }: Search, alias: string): Fragment | null {
+  if (hidden === 'all') return null
+  const parts = hidden.map((folder) => inFolder(`${alias}.n`, folder))
+  return { sql: `(${parts.map(({ sql }) => sql).join(' OR ')})`, values: parts.flatMap(({ values }) => values) }
+}

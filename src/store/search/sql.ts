@@ -1,0 +1,59 @@
+// Pieces of SQL put together: conditions, and the part of an ordered list that a page shows.
+
+import type { SqlValue } from '../../db/db.ts'
+import type { Fragment } from '../folders.ts'
+import type { PageKey, SortDirection } from '../records.ts'
+
+/** A row of an ordered list: where it stands, and its number. */
+export interface Place {
+  at: number | string
+  n: number
+}
+
+/** Which part of a list is wanted. */
+export interface Cut {
+  direction: SortDirection
+  limit: number
+  /** The last row of the page before. */
+  after: PageKey | null
+}
+
+/** Columns that order a list. */
+export interface OrderColumns {
+  at: string
+  n: string
+}
+
+/** All the conditions that are there; nothing asked is true. */
+export function every(conditions: readonly (Fragment | null | undefined)[]): Fragment {
+  const asked = conditions.filter((condition) => condition != null)
+  if (asked.length === 0) return { sql: '1 = 1', values: [] }
+  return { sql: asked.map(({ sql }) => sql).join(' AND '), values: asked.flatMap(({ values }) => values) }
+}
+
+/** The rows behind the last one shown. */
+export function behind({ at, n }: OrderColumns, { direction, after }: Cut): Fragment | null {
+  if (after === null) return null
+  return { sql: `(${at}, ${n}) ${direction === 'desc' ? '<' : '>'} (?, ?)`, values: [after[0], after[1]] }
+}
+
+/** ORDER BY and LIMIT of a page; one row more than the page tells whether there is a next one. */
+export function cutSql({ at, n }: OrderColumns, { direction, limit }: Cut): Fragment {
+  return { sql: `ORDER BY ${at} ${direction}, ${n} ${direction} LIMIT ?`, values: [limit + 1] }
+}
+
+/** The selects one after the other, each with its own order and limit. */
+export function union(tables: Fragment | null, selects: readonly Fragment[]): { sql: string; values: SqlValue[] } {
+  const together =
+    selects.length === 1 ? selects[0]!.sql : selects.map(({ sql }) => `SELECT * FROM (${sql})`).join('\nUNION ALL\n')
+  return {
+    sql: `${tables ? `WITH ${tables.sql}\n` : ''}${together}`,
+    values: [...(tables?.values ?? []), ...selects.flatMap(({ values }) => values)],
+  }
+}
+
+/** Brings rows of several selects into the one order. */
+export function inOrder(places: Place[], direction: SortDirection): Place[] {
+  const sign = direction === 'desc' ? -1 : 1
+  return places.sort((a, b) => (a.at === b.at ? a.n - b.n : a.at < b.at ? -1 : 1) * sign)
+}
