@@ -3,6 +3,7 @@
 import { type TObject, type TSchema, Type } from 'typebox'
 import type { ErrorCode } from '../../base/errors.ts'
 import type { Config } from '../../config/config.ts'
+import { liftSchemas } from './components.ts'
 import { API_BASE, prepare } from './entry.ts'
 import { ERRORS } from './errors.ts'
 import { type Route, route } from './route.ts'
@@ -54,7 +55,7 @@ export function buildOpenapi(routes: readonly Route[], config: Config, surface: 
     const place = one.root === true ? { servers: [{ url: originOf(config, surface) }] } : {}
     paths[one.path] = { ...place, ...paths[one.path], [one.method.toLowerCase()]: operationOf(one) }
   }
-  return {
+  return liftSchemas({
     openapi: '3.1.0',
     info: { title: TITLES[surface], version: API_VERSION, license: { name: 'MIT', identifier: 'MIT' } },
     servers: serversOf(config, surface),
@@ -67,7 +68,7 @@ export function buildOpenapi(routes: readonly Route[], config: Config, surface: 
       headers: HEADERS,
       responses: errorResponses(),
     },
-  }
+  })
 }
 
 const HEADERS: Json = {

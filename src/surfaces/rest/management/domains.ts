@@ -11,6 +11,7 @@ import {
   presentVerification,
   VerificationStatus,
 } from '../schemas/domain.ts'
+import { record } from '../schemas/record.ts'
 import { MANAGEMENT_PAGE } from './pages.ts'
 
 const params = Type.Object({ domain_id: Id('domain') })
@@ -48,17 +49,14 @@ const createDomain = route({
   as: 'team',
   permission: 'domain.create',
   idempotent: true,
-  body: Type.Object(
-    {
-      domain: Type.String({
-        minLength: 4,
-        maxLength: 253,
-        description: 'A host name with at least two labels; letters beyond ASCII are turned into A-labels.',
-        examples: ['shop.example'],
-      }),
-    },
-    { additionalProperties: false },
-  ),
+  body: record('DomainCreate', 'What a new domain is made of.', {
+    domain: Type.String({
+      minLength: 4,
+      maxLength: 253,
+      description: 'A host name with at least two labels; letters beyond ASCII are turned into A-labels.',
+      examples: ['shop.example'],
+    }),
+  }),
   reply: Domain,
   status: 201,
   async handle({ body, principal, app }) {

@@ -10,6 +10,7 @@ import { answer, route } from '../../http/route.ts'
 import { Default, Id, listOf, pageQuery, parseTime, TimeQuery, Words } from '../../http/schema.ts'
 import { ApiKey, KeyStatus, NewApiKey, presentKey, presentNewKey } from '../schemas/api-key.ts'
 import { DeletedOf } from '../schemas/deleted.ts'
+import { record } from '../schemas/record.ts'
 import { MANAGEMENT_PAGE } from './pages.ts'
 
 const ofMailbox = Type.Object({ mailbox_id: Id('mailbox') })
@@ -46,7 +47,9 @@ const createMailboxKey = route({
   idempotent: true,
   secret: true,
   params: ofMailbox,
-  body: Type.Object(
+  body: record(
+    'MailboxKeyCreate',
+    'What a new API key is made of.',
     {
       name: Type.String({ minLength: 1, maxLength: 100, examples: ['Reading assistant'] }),
       permissions: Type.Optional(
@@ -96,19 +99,16 @@ const rotateMailboxKey = route({
   idempotent: true,
   secret: true,
   params: ofKey,
-  body: Type.Object(
-    {
-      grace_seconds: Default(
-        Type.Integer({
-          minimum: 0,
-          maximum: GRACE_SECONDS_MAX,
-          description: 'Seconds the old secret goes on working.',
-        }),
-        0,
-      ),
-    },
-    { additionalProperties: false },
-  ),
+  body: record('MailboxKeyRotate', 'How the old secret ends.', {
+    grace_seconds: Default(
+      Type.Integer({
+        minimum: 0,
+        maximum: GRACE_SECONDS_MAX,
+        description: 'Seconds the old secret goes on working.',
+      }),
+      0,
+    ),
+  }),
   bodyOptional: true,
   reply: NewApiKey,
   async handle({ params: { mailbox_id, key_id }, body, principal, app }) {

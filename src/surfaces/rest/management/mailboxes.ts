@@ -14,6 +14,7 @@ import { answer, route } from '../../http/route.ts'
 import { BooleanQuery, Default, Id, listOf, pageQuery } from '../../http/schema.ts'
 import { presentNewKey } from '../schemas/api-key.ts'
 import { MailboxAdmin, MailboxStatus, NewMailbox, presentMailboxAdmin } from '../schemas/mailbox.ts'
+import { record } from '../schemas/record.ts'
 import { readSendScope, SendScope } from '../schemas/send-scope.ts'
 import { usageOf } from '../usage.ts'
 import { MANAGEMENT_PAGE } from './pages.ts'
@@ -49,29 +50,26 @@ const listMailboxes = route({
   },
 })
 
-const MailboxCreate = Type.Object(
-  {
-    email: Type.String({
-      minLength: 3,
-      maxLength: EMAIL_TEXT_MAX,
-      description:
-        'At a verified domain of the team. Before the @: 1-64 of a-z, 0-9, `_`, `-` and single dots. `+tag` addresses need ' +
-        'no mailbox of their own.',
-      examples: ['ana@shop.example'],
+const MailboxCreate = record('MailboxCreate', 'What a new mailbox is made of.', {
+  email: Type.String({
+    minLength: 3,
+    maxLength: EMAIL_TEXT_MAX,
+    description:
+      'At a verified domain of the team. Before the @: 1-64 of a-z, 0-9, `_`, `-` and single dots. `+tag` addresses need ' +
+      'no mailbox of their own.',
+    examples: ['ana@shop.example'],
+  }),
+  display_name: Type.Optional(Type.String({ minLength: 1, maxLength: DISPLAY_NAME_MAX })),
+  quota_bytes: Type.Optional(
+    Type.Integer({
+      minimum: QUOTA_MIN_BYTES,
+      maximum: QUOTA_MAX_BYTES,
+      description: `Bytes of mail it may hold; ${QUOTA_DEFAULT_BYTES} unless given.`,
     }),
-    display_name: Type.Optional(Type.String({ minLength: 1, maxLength: DISPLAY_NAME_MAX })),
-    quota_bytes: Type.Optional(
-      Type.Integer({
-        minimum: QUOTA_MIN_BYTES,
-        maximum: QUOTA_MAX_BYTES,
-        description: `Bytes of mail it may hold; ${QUOTA_DEFAULT_BYTES} unless given.`,
-      }),
-    ),
-    send_scope: Type.Optional(SendScope),
-    create_api_key: Default(Type.Boolean({ description: 'Also issue a key with all scopes.' }), false),
-  },
-  { additionalProperties: false },
-)
+  ),
+  send_scope: Type.Optional(SendScope),
+  create_api_key: Default(Type.Boolean({ description: 'Also issue a key with all scopes.' }), false),
+})
 
 const createMailbox = route({
   method: 'POST',

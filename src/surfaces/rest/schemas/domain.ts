@@ -23,16 +23,17 @@ const MxRecord = record('MxRecord', 'An MX record of the domain itself.', {
   target: Type.String(),
 })
 
-const DnsRecords = record('DnsRecords', 'What the owner of the domain puts into DNS.', {
-  mx: Type.Array(MxRecord, { description: 'One for each host of this appliance.' }),
-  spf: DnsRecord,
-  dmarc: DnsRecord,
-  dkim: Type.Array(DnsRecord),
-  verification: Type.Unsafe<Static<typeof DnsRecord>>({
-    ...DnsRecord,
-    description: 'The one record that decides `verification_status`.',
-  }),
-})
+const DnsRecords = record(
+  'DnsRecords',
+  'What the owner of the domain puts into DNS; `verification` alone decides `verification_status`.',
+  {
+    mx: Type.Array(MxRecord, { description: 'One for each host of this appliance.' }),
+    spf: DnsRecord,
+    dmarc: DnsRecord,
+    dkim: Type.Array(DnsRecord),
+    verification: DnsRecord,
+  },
+)
 
 export const Domain = record(
   'Domain',
