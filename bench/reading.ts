@@ -77,7 +77,8 @@ async function loadBare(loader: Child, body: Uint8Array): Promise<HttpResult> {
   await using bare = startNode('bench/bare.ts')
   bare.send({ body })
   const { port } = await bare.message<{ port: number }>()
-  return load(loader, port, '/', '')
+  // Awaited here: the child ends with this function.
+  return await load(loader, port, '/', '')
 }
 
 export async function benchReading(folder: string, largest: number): Promise<void> {
