@@ -14,8 +14,10 @@ import { line, type Refusal, refusals, replies } from './replies.ts'
 import type { Peer } from './transaction.ts'
 import type { LineFault } from './wire.ts'
 
-/** Rows on their way to the disk; who adds more waits. */
+/** Units of rows on their way to the disk; who adds more waits for its own. */
 const MAX_PENDING = 500
+/** How long a refusal waits for its row in ms: long enough for any disk that works, short for the peer when it does not. */
+const PATIENCE_MS = 200
 
 interface Parts {
   db: Db
@@ -39,7 +41,7 @@ export class Journal {
     this.faults.set(fault, (this.faults.get(fault) ?? 0) + 1)
   }
 
-  /** Notes a recipient turned away at RCPT. Resolves before the row is on the disk unless many are waiting. */
+  /** Notes a recipient turned away at RCPT. Resolves when the row is on the disk, or when that takes too long. */
   async refuseRecipient(turned: Turned, sender: Sender, peer: Peer): Promise<void> {
     const { refusal, teamId } = turned
     if (teamId === null || refusal.reason === null) return
@@ -136,5 +138,14 @@ export class Journal {
       })
     this.#pending.add(written)
     if (this.#pending.size > MAX_PENDING) await written
+    else await this.#forAWhile(written)
+  }
+
+  /** Waits for work, but not long. It goes on all the same. */
+  async #forAWhile(work: Promise<void>): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const timer = this.#parts.clock.after(PATIENCE_MS, resolve)
+    await Promise.race([work, promise])
+    timer.cancel()
   }
 }

@@ -37,7 +37,8 @@ export function judge(inspection: Inspection, transaction: Transaction, peer: Pe
     filter,
     spam,
   })
-  if (traits.receivedCount > MAX_RECEIVED) return judgement(refusals.loop)
+  // Our own field is counted too.
+  if (traits.receivedCount - 1 > MAX_RECEIVED) return judgement(refusals.loop)
   // RFC 7489 6.6.2. A DNS that failed is "temperror" and refuses nothing.
   if (verdict.dmarc === 'fail' && verdict.dmarcPolicy === 'reject' && !trustedForwarder) {
     return judgement(refusals.dmarc(verdict.fromDomain))

@@ -32,4 +32,4 @@ export const PROXY_MS = 10_000
 /** Time a session under way has to come to its end when the door closes, in ms. */
 export const CLOSING_MS = 30_000
 /** How often deadlines are looked at, in ms. */
-export const SWEEP_MS = 5_000
+export const SWEEP_MS = 30_000

@@ -1,5 +1,6 @@
 // What a peer is told: every reply of the SMTP door with its codes, in one table.
 
+import type { InboundReason } from '../store/inbound-log.ts'
 import { MAX_MAIL_BYTES } from './limits.ts'
 
 /** Codes of RFC 5321 4.2 and RFC 3463 and one English sentence. */
@@ -9,27 +10,14 @@ export interface Reply {
   text: string
 }
 
-/** Why a recipient did not get the mail, as the inbound log names it (decisions §6.4). */
-export type RefusalReason =
-  | 'unknown_recipient'
-  | 'mailbox_suspended'
-  | 'mailbox_full'
-  | 'sender_filtered'
-  | 'dmarc_reject'
-  | 'spam'
-  | 'bad_bytes'
-  | 'too_large'
-  | 'rate_limited'
-  | 'temporary_failure'
-
-/** A reply that turns mail away, and the reason to note; `null` for what is not noted. */
+/** A reply that turns mail away, and the reason to note (decisions §6.4); `null` for what is not noted. */
 export interface Refusal {
   reply: Reply
-  reason: RefusalReason | null
+  reason: InboundReason | null
 }
 
 const reply = (code: number, enhanced: string, text: string): Reply => ({ code, enhanced, text })
-const refusal = (reason: RefusalReason | null, code: number, enhanced: string, text: string): Refusal => ({
+const refusal = (reason: InboundReason | null, code: number, enhanced: string, text: string): Refusal => ({
   reply: reply(code, enhanced, text),
   reason,
 })

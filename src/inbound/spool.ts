@@ -95,7 +95,7 @@ class ArrivingMail {
 
   async whole(): Promise<HeldMail> {
     const release = () => this.release()
-    if (!this.#file) return { sizeBytes: this.#inMemory, source: { bytes: Buffer.concat(this.#pieces) }, release }
+    if (!this.#file) return { sizeBytes: this.#inMemory, source: { bytes: this.#joined() }, release }
     await this.#file.handle.close()
     return { sizeBytes: this.#onDisk, source: { file: this.#file.path }, release }
   }
@@ -109,6 +109,18 @@ class ArrivingMail {
     if (!file) return
     await file.handle.close().catch(() => {})
     await rm(file.path, { force: true })
+  }
+
+  /** Memory of its own: a piece of a shared pool would be sent to another thread with the whole pool. */
+  #joined(): Uint8Array {
+    const bytes = new Uint8Array(this.#inMemory)
+    let at = 0
+    for (const piece of this.#pieces) {
+      bytes.set(piece, at)
+      at += piece.length
+    }
+    this.#pieces = []
+    return bytes
   }
 
   async #moveToFile(): Promise<void> {

@@ -55,11 +55,9 @@ export class SmtpClient implements AsyncDisposable {
     this.#socket.write(bytes)
   }
 
-  /** Writes bytes and waits until the system has taken them. */
-  async push(bytes: Uint8Array): Promise<void> {
-    if (!this.#socket.write(bytes) && !this.#closed) {
-      await Promise.race([once(this.#socket, 'drain'), once(this.#socket, 'close')])
-    }
+  /** Writes bytes and waits until the system has taken them, or the connection is gone. */
+  push(bytes: Uint8Array): Promise<void> {
+    return new Promise((resolve) => this.#socket.write(bytes, () => resolve()))
   }
 
   /** The next reply, whole. Throws when the connection ends before. */

@@ -1,0 +1,165 @@
+// Sender filters, DMARC and points decide at the door, with the reason in the log and nothing kept of what is refused.
+
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import type { FilterRule, FilterState } from '../../src/directory/filters.ts'
+import { startHouse } from '../support/house.ts'
+import { keptIn, logOf } from '../support/kept.ts'
+import { plainMail, SmtpClient } from '../support/smtp.ts'
+
+const ours = 'v=spf1 ip4:127.0.0.1 -all'
+const house = await startHouse({
+  zone: {
+    'out.test': { TXT: [ours] },
+    '_dmarc.out.test': { TXT: ['v=DMARC1; p=reject'] },
+    'friend.test': { TXT: [ours] },
+    '_dmarc.friend.test': { TXT: ['v=DMARC1; p=reject'] },
+    'spam.test': { TXT: [ours] },
+    'strict.test': { TXT: ['v=spf1 -all'] },
+    '_dmarc.strict.test': { TXT: ['v=DMARC1; p=reject'] },
+    'junk.test': { TXT: ['v=spf1 -all'] },
+    '_dmarc.junk.test': { TXT: ['v=DMARC1; p=quarantine'] },
+    'broken.test': { fault: 'servfail' },
+    '_dmarc.broken.test': { fault: 'servfail' },
+  },
+})
+after(() => house.close())
+const port = house.ports.smtp
+const team = await house.team()
+const domainId = await team.domain('in.test')
+const { filters } = house.app.directory
+
+const deny = (pattern: string): FilterRule => ({ type: 'deny', pattern })
+const allow = (pattern: string): FilterRule => ({ type: 'allow', pattern })
+
+let count = 0
+async function mailbox(filter?: FilterState) {
+  const made = await team.mailbox(`m${count++}@in.test`)
+  if (filter) await filters.put(made.id, filter)
+  return made
+}
+
+async function offer(to: string[], sender: { from: string; envelope?: string }): Promise<string> {
+  await using client = await SmtpClient.greet(port)
+  const content = plainMail({ from: sender.from, to: to[0]! })
+  return (await client.mail({ from: sender.envelope ?? sender.from, to, content })).text
+}
+
+async function lastRow() {
+  return (await logOf(house, team.id)).at(-1)!
+}
+
+test('a sender on a denylist is refused at RCPT', async () => {
+  const box = await mailbox({ mode: 'denylist', rules: [deny('spam.test')] })
+  await using client = await SmtpClient.greet(port)
+  await client.command('MAIL FROM:<win@spam.test>', 250)
+  assert.match((await client.command(`RCPT TO:<${box.email}>`)).text, /^550 5\.7\.1 /)
+  const row = await lastRow()
+  assert.deepEqual([row.status, row.reason, row.header_from], ['refused', 'sender_filtered', null])
+  assert.deepEqual(row.evidence.filter, {
+    accept: false,
+    scope: 'mailbox',
+    mode: 'denylist',
+    rule: { type: 'deny', pattern: 'spam.test' },
+  })
+})
+
+test('a From field on a denylist is refused after DATA, and nothing is kept', async () => {
+  const box = await mailbox({ mode: 'denylist', rules: [deny('spam.test')] })
+  assert.match(await offer([box.email], { from: 'win@spam.test', envelope: 'b@out.test' }), /^550 5\.7\.1 /)
+  assert.deepEqual(await keptIn(house, box.id), [])
+  const row = await lastRow()
+  assert.deepEqual([row.reason, row.header_from, row.message_id], ['sender_filtered', 'win@spam.test', null])
+  assert.match(await offer([box.email], { from: 'ann@out.test' }), /^250 /)
+})
+
+test('an allowlist takes its friends, and no look-alike', async () => {
+  const box = await mailbox({ mode: 'allowlist', rules: [allow('friend.test')] })
+  assert.match(await offer([box.email], { from: 'fay@friend.test' }), /^250 /)
+  assert.match(await offer([box.email], { from: 'ann@out.test' }), /^550 5\.7\.1 /)
+  // The domain asks for refusal of what it does not authenticate, so the look-alike falls at DMARC.
+  assert.match(await offer([box.email], { from: 'fay@friend.test', envelope: 'x@strict.test' }), /^550 5\.7\.1 .*DMARC/)
+  assert.equal((await keptIn(house, box.id)).length, 1)
+})
+
+test('the filter of the domain holds where the mailbox has none, and the mailbox may overrule it', async () => {
+  const plain = await mailbox()
+  const own = await mailbox({ mode: 'denylist', rules: [allow('spam.test')] })
+  await filters.put(domainId, { mode: 'denylist', rules: [deny('spam.test')] })
+  try {
+    assert.match(await offer([plain.email], { from: 'win@spam.test' }), /^550 5\.7\.1 /)
+    assert.match(await offer([own.email], { from: 'win@spam.test' }), /^250 /)
+  } finally {
+    await filters.put(domainId, { mode: 'off', rules: [] })
+  }
+})
+
+test('recipients with other filters are asked to be sent separately, so that no refusal hides behind another’s 250', async () => {
+  const open = [await mailbox(), await mailbox()]
+  const closed = await mailbox({ mode: 'allowlist', rules: [allow('friend.test')] })
+  await using client = await SmtpClient.greet(port)
+  await client.command('MAIL FROM:<ann@out.test>', 250)
+  await client.command(`RCPT TO:<${open[0]!.email}>`, 250)
+  assert.match((await client.command(`RCPT TO:<${closed.email}>`)).text, /^452 4\.5\.3 /)
+  assert.deepEqual([(await lastRow()).status, (await lastRow()).reason], ['deferred', 'rate_limited'])
+  await client.command(`RCPT TO:<${open[1]!.email}>`, 250)
+  await client.command('DATA', 354)
+  client.write(`${plainMail({ from: 'ann@out.test', to: 'all@in.test' })}.\r\n`)
+  await client.expect(250)
+  for (const { id } of open) assert.equal((await keptIn(house, id)).length, 1)
+  assert.match(await offer([closed.email], { from: 'ann@out.test' }), /^550 5\.7\.1 /)
+  assert.deepEqual(await keptIn(house, closed.id), [])
+})
+
+test('a DMARC policy of reject is followed', async () => {
+  const box = await mailbox()
+  assert.match(
+    await offer([box.email], { from: 'boss@strict.test', envelope: 'x@out.test' }),
+    /^550 5\.7\.1 .*strict\.test/,
+  )
+  const row = await lastRow()
+  assert.deepEqual([row.reason, row.authentication!.dmarc], ['dmarc_reject', 'fail'])
+  assert.deepEqual(await keptIn(house, box.id), [])
+})
+
+test('a policy of quarantine leads to Junk with its keyword', async () => {
+  const box = await mailbox()
+  assert.match(await offer([box.email], { from: 'boss@junk.test', envelope: 'x@out.test' }), /^250 /)
+  const [mail] = await keptIn(house, box.id)
+  assert.deepEqual([mail!.role, mail!.keywords, mail!.spam.isSpam], ['junk', ['$junk'], true])
+  assert.ok(mail!.spam.reasons.includes('dmarc_quarantine'))
+  const row = await lastRow()
+  assert.equal(row.status, 'junk')
+  assert.ok(row.spam_score! >= 5)
+  assert.ok((row.evidence.spam as unknown as { reason: string }[]).some(({ reason }) => reason === 'dmarc_quarantine'))
+})
+
+test('a DNS that fails loses and refuses nothing', async () => {
+  const box = await mailbox()
+  assert.match(await offer([box.email], { from: 'ann@broken.test' }), /^250 /)
+  const [mail] = await keptIn(house, box.id)
+  assert.deepEqual([mail!.role, mail!.authentication.spf], ['inbox', 'temperror'])
+})
+
+test('what has all the marks of spam is refused', async () => {
+  const box = await mailbox()
+  await using client = await SmtpClient.connect(port)
+  await client.expect(220)
+  await client.command('HELO pc', 250)
+  const content = [
+    'From: "win@bank.test" <win@junk.test>',
+    'Subject: YOU HAVE WON A MILLION',
+    'Subject: YOU HAVE WON A MILLION',
+    'To: a@in.test',
+    'To: b@in.test',
+    'Content-Type: text/html',
+    '',
+    '<a href="http://192.0.2.1/x">http://bank.test/</a> <a href="https://bit.ly/x">bank.test</a>',
+  ].join('\r\n')
+  const reply = await client.mail({ from: 'win@junk.test', to: box.email, content })
+  assert.match(reply.text, /^550 5\.7\.1 .*spam/)
+  const row = await lastRow()
+  assert.equal(row.reason, 'spam')
+  assert.ok(row.spam_score! >= 15)
+  assert.deepEqual(await keptIn(house, box.id), [])
+})

@@ -1,0 +1,185 @@
+// The door under load: connections are bounded by source and in all, proxies are believed only where told, stopping is orderly.
+
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { test } from 'node:test'
+import { startHouse } from '../support/house.ts'
+import { keptIn, logOf } from '../support/kept.ts'
+import { plainMail, SmtpClient } from '../support/smtp.ts'
+
+const SIGNATURE = Buffer.from('\r\n\r\n\0\r\nQUIT\n', 'latin1')
+
+/** Connects until the door says no; what it said. */
+async function fill(port: number, count: number): Promise<{ clients: SmtpClient[]; codes: number[]; last: string }> {
+  const clients = await Promise.all(Array.from({ length: count }, () => SmtpClient.connect(port)))
+  const replies = await Promise.all(clients.map((client) => client.reply()))
+  return {
+    clients,
+    codes: replies.map(({ code }) => code).sort(),
+    last: replies.find(({ code }) => code === 421)?.text ?? '',
+  }
+}
+
+async function drop(clients: SmtpClient[]): Promise<void> {
+  for (const client of clients) {
+    client.drop()
+    await client.closed()
+  }
+}
+
+/** Waits until a fresh connection is greeted: those before it have been seen to leave. */
+async function untilGreeted(port: number): Promise<SmtpClient> {
+  for (;;) {
+    const client = await SmtpClient.connect(port)
+    if ((await client.reply()).code === 220) return client
+    await client.closed()
+  }
+}
+
+test('a source has so many connections at a time', async () => {
+  await using house = await startHouse({ env: { SMTP_MAX_PER_ADDRESS: '4' } })
+  const { clients, codes, last } = await fill(house.ports.smtp, 6)
+  assert.deepEqual(codes, [220, 220, 220, 220, 421, 421])
+  assert.match(last, /^421 4\.7\.0 /)
+  await using other = await SmtpClient.connect(house.ports.smtp, '127.0.0.2')
+  await other.expect(220)
+  await drop(clients)
+  await using again = await untilGreeted(house.ports.smtp)
+  // A session that took the way through STARTTLS is counted out, too.
+  await again.command('EHLO client.test', 250)
+  await again.startTls()
+  await drop([again])
+  const second = await fill(house.ports.smtp, 5)
+  assert.ok(second.codes.filter((code) => code === 220).length >= 3)
+  await drop(second.clients)
+})
+
+test('all together have so many connections at a time', async () => {
+  await using house = await startHouse({ env: { SMTP_MAX_CONNECTIONS: '3' } })
+  const { clients, codes, last } = await fill(house.ports.smtp, 5)
+  assert.deepEqual(codes, [220, 220, 220, 421, 421])
+  assert.match(last, /^421 4\.3\.2 /)
+  await drop(clients)
+  await drop([await untilGreeted(house.ports.smtp)])
+})
+
+test('hundreds of idle connections are held beside a mail that comes in', async (context) => {
+  await using house = await startHouse({ env: { SMTP_MAX_PER_ADDRESS: '400' } })
+  const team = await house.team()
+  await team.domain('in.test')
+  const box = await team.mailbox('ben@in.test')
+  const before = process.memoryUsage().rss
+  const { clients, codes } = await fill(house.ports.smtp, 300)
+  assert.ok(codes.every((code) => code === 220))
+  await using client = await SmtpClient.greet(house.ports.smtp)
+  const reply = await client.mail({
+    from: 'a@out.test',
+    to: box.email,
+    content: plainMail({ from: 'a@out.test', to: box.email }),
+  })
+  assert.equal(reply.code, 250, reply.text)
+  const grown = (process.memoryUsage().rss - before) / 1024
+  context.diagnostic(`${Math.round(grown / 300)} KiB of memory a connection, both ends counted`)
+  await drop(clients)
+})
+
+test('a proxy we trust says who connects, in either version, and must', async () => {
+  await using house = await startHouse({
+    env: { PROXY_PROTOCOL_FROM: '127.0.0.1/32,192.0.2.0/24', SMTP_MAX_PER_ADDRESS: '2' },
+  })
+  const team = await house.team()
+  await team.domain('in.test')
+  const { smtp: port } = house.ports
+  const v2 = Buffer.concat([SIGNATURE, Buffer.from([0x21, 0x11, 0, 12, 198, 51, 100, 8, 127, 0, 0, 1, 16, 0, 0, 25])])
+  const headers = [Buffer.from('PROXY TCP4 198.51.100.7 127.0.0.1 4000 25\r\n'), v2, Buffer.from('PROXY UNKNOWN\r\n')]
+  for (const header of headers) {
+    await using client = await SmtpClient.connect(port)
+    for (const byte of header) await client.push(Buffer.from([byte]))
+    await client.expect(220)
+    await client.command('EHLO client.test', 250)
+    await client.command('MAIL FROM:<a@out.test>', 250)
+    await client.command('RCPT TO:<nobody@in.test>', 550)
+  }
+  assert.deepEqual(
+    (await logOf(house, team.id)).map(({ remote_address }) => remote_address),
+    ['198.51.100.7', '198.51.100.8', '127.0.0.1'],
+  )
+
+  for (const wrong of [
+    'EHLO client.test\r\n',
+    'PROXY TCP4 x y 1 2\r\n',
+    `PROXY ${'x'.repeat(200)}`,
+    `${SIGNATURE.toString('latin1')}xxxxxxxx`,
+  ]) {
+    await using client = await SmtpClient.connect(port)
+    client.write(wrong)
+    assert.match((await client.reply()).text, /^421 4\.7\.0 /)
+    await client.closed()
+  }
+
+  // The limit of a source counts who really connects, not the proxy.
+  const through = async (address: string) => {
+    const client = await SmtpClient.connect(port)
+    client.write(`PROXY TCP4 ${address} 127.0.0.1 4000 25\r\n`)
+    return { client, code: (await client.reply()).code }
+  }
+  const opened = [
+    await through('198.51.100.1'),
+    await through('198.51.100.1'),
+    await through('198.51.100.1'),
+    await through('198.51.100.2'),
+  ]
+  assert.deepEqual(
+    opened.map(({ code }) => code),
+    [220, 220, 421, 220],
+  )
+  await drop(opened.map(({ client }) => client))
+
+  // Who is no proxy of ours is taken by its own word, and a header from there is no command.
+  await using stranger = await SmtpClient.connect(port, '127.0.0.2')
+  await stranger.expect(220)
+  assert.equal((await stranger.command('PROXY TCP4 198.51.100.7 127.0.0.1 4000 25')).code, 500)
+})
+
+test('who talks before the greeting is sent away', async () => {
+  await using house = await startHouse()
+  await using client = await SmtpClient.connect(house.ports.smtp)
+  client.write('EHLO client.test\r\n')
+  assert.equal((await client.reply()).code, 421)
+  await client.closed()
+})
+
+test('stopping lets a mail under way finish, ends the others, and keeps what was said', async () => {
+  const house = await startHouse()
+  const team = await house.team()
+  await team.domain('in.test')
+  const box = await team.mailbox('ben@in.test')
+  const { smtp: port } = house.ports
+  await using idle = await SmtpClient.greet(port)
+  await using busy = await SmtpClient.greet(port)
+  await busy.command('MAIL FROM:<a@out.test>', 250)
+  await busy.command('RCPT TO:<nobody@in.test>', 550)
+  await busy.command(`RCPT TO:<${box.email}>`, 250)
+  await busy.command('DATA', 354)
+  busy.write('From: a@out.test\r\nSubject: Late\r\n')
+  const rows: string[] = []
+  const { close } = house.app
+  // Looked at when every door is closed and before the database is.
+  house.app.close = async () => {
+    rows.push(...(await logOf(house, team.id)).map(({ status }) => status))
+    rows.push(...(await keptIn(house, box.id)).map(({ subject }) => subject))
+    await close()
+  }
+  const closed = house.close()
+  assert.match((await idle.reply()).text, /^421 4\.3\.2 /)
+  await idle.closed()
+  const refused = connect(port, '127.0.0.1')
+  const [error] = (await once(refused, 'error')) as [NodeJS.ErrnoException]
+  assert.equal(error.code, 'ECONNREFUSED')
+  busy.write('\r\nx\r\n.\r\n')
+  await busy.expect(250)
+  assert.match((await busy.reply()).text, /^421 4\.3\.2 /)
+  await closed
+  assert.deepEqual(rows, ['refused', 'stored', 'Late'])
+})

@@ -1,0 +1,171 @@
+// Each recipient has its own answer, and each answer its row in the log.
+
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { MAX_MAIL_BYTES } from '../../src/inbound/limits.ts'
+import { PROBES_PER_MINUTE } from '../../src/inbound/probes.ts'
+import { FULL_DEFER_MS } from '../../src/inbound/recipients.ts'
+import { ManualClock } from '../support/clock.ts'
+import { startHouse } from '../support/house.ts'
+import { keptIn, logOf, sweepContent } from '../support/kept.ts'
+import { plainMail, SmtpClient } from '../support/smtp.ts'
+
+const DAY_MS = 86_400_000
+const QUOTA = 10_485_760
+
+const clock = new ManualClock()
+const house = await startHouse({ clock })
+after(async () => {
+  await sweepContent(house, clock)
+  await house.close()
+})
+const port = house.ports.smtp
+const team = await house.team()
+await team.domain('in.test')
+const ben = await team.mailbox('ben@in.test')
+
+const content = plainMail({ from: 'ann@out.test', to: 'somebody@in.test' })
+
+/** Opens a transaction; `size` is declared when given. */
+async function transaction(size?: number): Promise<SmtpClient> {
+  const client = await SmtpClient.greet(port)
+  await client.command(`MAIL FROM:<ann@out.test>${size === undefined ? '' : ` SIZE=${size}`}`, 250)
+  return client
+}
+
+async function finish(client: SmtpClient, bytes = content): Promise<string> {
+  await client.command('DATA', 354)
+  await client.push(Buffer.from(`${bytes}.\r\n`))
+  return (await client.reply()).text
+}
+
+/** What the log says last. */
+async function lastRow(teamId = team.id) {
+  return (await logOf(house, teamId)).at(-1)
+}
+
+test('who is known gets 250, however the address is written', async () => {
+  await using client = await transaction()
+  for (const path of ['ben@in.test', 'BEN@In.Test', 'ben+news@in.test', '"ben"@in.test', '@relay.test:ben@in.test']) {
+    assert.match((await client.command(`RCPT TO:<${path}>`)).text, /^250 2\.1\.5 /, path)
+  }
+})
+
+test('who is unknown gets 550 5.1.1, who is none of ours 550 5.7.1', async () => {
+  await using client = await transaction()
+  assert.match((await client.command('RCPT TO:<nobody@in.test>')).text, /^550 5\.1\.1 /)
+  const row = await lastRow()
+  assert.deepEqual(
+    [row!.status, row!.reason, row!.rcpt_to, row!.mailbox_id, row!.smtp_reply.slice(0, 9), row!.helo],
+    ['refused', 'unknown_recipient', 'nobody@in.test', null, '550 5.1.1', 'client.test'],
+  )
+  assert.equal(`550 5.1.1 ${row!.detail}`, row!.smtp_reply)
+  for (const path of ['ben@elsewhere.test', 'ben@sub.in.test', 'ben@[127.0.0.1]', '"ben@in.test"@elsewhere.test']) {
+    assert.match((await client.command(`RCPT TO:<${path}>`)).text, /^550 5\.7\.1 /, path)
+  }
+  assert.equal((await lastRow())!.rcpt_to, 'nobody@in.test', 'mail for others is nobody’s row')
+})
+
+test('postmaster and abuse reach somebody, at a domain and without one', async () => {
+  await using client = await transaction()
+  for (const path of ['postmaster', 'Postmaster@in.test', 'abuse@in.test', 'postmaster@mx.mailstead.test']) {
+    assert.match((await client.command(`RCPT TO:<${path}>`)).text, /^250 2\.1\.5 /, path)
+  }
+  assert.match(await finish(client), /^250 /)
+  assert.equal((await keptIn(house, ben.id)).length, 1, 'all of them are the oldest mailbox here')
+})
+
+test('a suspended mailbox gets 550 5.2.1, the others their copy', async () => {
+  const gone = await team.mailbox('gone@in.test')
+  await house.app.directory.mailboxes.suspend(team.id, gone.id)
+  const before = (await keptIn(house, ben.id)).length
+  await using client = await transaction()
+  assert.match((await client.command('RCPT TO:<gone@in.test>')).text, /^550 5\.2\.1 /)
+  assert.deepEqual([(await lastRow())!.reason, (await lastRow())!.mailbox_id], ['mailbox_suspended', gone.id])
+  await client.command('RCPT TO:<ben@in.test>', 250)
+  const text = plainMail({ from: 'ann@out.test', to: 'ben@in.test' })
+  assert.match(await finish(client, text), /^250 /)
+  assert.equal((await keptIn(house, ben.id)).length, before + 1)
+})
+
+test('a deleted mailbox is unknown', async () => {
+  const old = await team.mailbox('old@in.test')
+  await house.app.directory.mailboxes.delete(team.id, old.id)
+  await using client = await transaction()
+  assert.match((await client.command('RCPT TO:<old@in.test>')).text, /^550 5\.1\.1 /)
+})
+
+test('a suspended team is deferred for seven days, then refused', async () => {
+  const other = await house.team('Other')
+  await other.domain('other.test')
+  await other.mailbox('eve@other.test')
+  await house.app.directory.teams.setStatus(other.id, 'suspended')
+  const answer = async () => {
+    await using client = await transaction()
+    return (await client.command('RCPT TO:<eve@other.test>')).text
+  }
+  assert.match(await answer(), /^450 4\./)
+  const row = await lastRow(other.id)
+  assert.deepEqual([row!.status, row!.reason], ['deferred', 'mailbox_suspended'])
+  clock.advance(7 * DAY_MS)
+  assert.match(await answer(), /^550 5\./)
+})
+
+test('a full mailbox is deferred for five days, then refused; nobody else waits for it', async () => {
+  const small = await team.mailbox('small@in.test', { quotaBytes: QUOTA })
+  const before = (await keptIn(house, ben.id)).length
+  await using client = await transaction(QUOTA)
+  assert.match((await client.command('RCPT TO:<small@in.test>')).text, /^452 4\.2\.2 /)
+  const row = await lastRow()
+  assert.deepEqual([row!.status, row!.reason, row!.mailbox_id], ['deferred', 'mailbox_full', small.id])
+  await client.command('RCPT TO:<ben@in.test>', 250)
+  assert.match(await finish(client, plainMail({ from: 'a@out.test', to: 'ben@in.test' })), /^250 /)
+  assert.equal((await keptIn(house, ben.id)).length, before + 1)
+  clock.advance(FULL_DEFER_MS + 1)
+  await using late = await transaction(QUOTA)
+  assert.match((await late.command('RCPT TO:<small@in.test>')).text, /^552 5\.2\.2 /)
+  // What fits still comes in, and the mailbox counts as full no longer.
+  await using fits = await transaction(content.length)
+  await fits.command('RCPT TO:<small@in.test>', 250)
+  assert.match(await finish(fits), /^250 /)
+  await using again = await transaction(QUOTA)
+  assert.match((await again.command('RCPT TO:<small@in.test>')).text, /^452 4\.2\.2 /)
+})
+
+test('a mail that turns out too large for its mailbox is refused for that mailbox alone', async () => {
+  await team.mailbox('tight@in.test', { quotaBytes: QUOTA })
+  const long = plainMail({ from: 'a@out.test', to: 'tight@in.test', text: `${'x'.repeat(998)}\r\n`.repeat(10_600) })
+  await using undeclared = await transaction()
+  await undeclared.command('RCPT TO:<tight@in.test>', 250)
+  assert.match((await undeclared.command('RCPT TO:<ben@in.test>')).text, /^452 4\.5\.3 /)
+  assert.match(await finish(undeclared, long), /^452 4\.2\.2 /)
+  const row = await lastRow()
+  assert.deepEqual([row!.status, row!.reason, row!.rcpt_to], ['deferred', 'mailbox_full', 'tight@in.test'])
+  await using lying = await transaction(1000)
+  await lying.command('RCPT TO:<tight@in.test>', 250)
+  await lying.command('RCPT TO:<ben@in.test>', 250)
+  assert.match(await finish(lying, long), /^552 5\.3\.4 /)
+})
+
+test('a declared size above the limit is refused at MAIL', async () => {
+  await using client = await SmtpClient.greet(port)
+  assert.match((await client.command(`MAIL FROM:<ann@out.test> SIZE=${MAX_MAIL_BYTES + 1}`)).text, /^552 5\.3\.4 /)
+})
+
+test('a storm of unknown recipients is counted, not told one by one', async () => {
+  clock.advance(60_000)
+  const unknown = async () =>
+    (await logOf(house, team.id)).filter(
+      ({ reason, rcpt_to }) => reason === 'unknown_recipient' && /^p\d|^\*/.test(rcpt_to),
+    )
+  await using client = await transaction()
+  for (let i = 0; i < PROBES_PER_MINUTE + 5; i++) await client.command(`RCPT TO:<p${i}@in.test>`, 550)
+  assert.equal((await unknown()).length, PROBES_PER_MINUTE)
+  clock.advance(60_000)
+  // The count is written in the background, before whatever is asked of the database next.
+  await house.app.db.write(async () => {})
+  const last = (await unknown()).at(-1)
+  assert.equal(last!.rcpt_to, '*@in.test')
+  assert.match(last!.detail, /^5 more /)
+  assert.deepEqual(last!.evidence, { probes: 5 })
+})

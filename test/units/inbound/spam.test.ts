@@ -1,0 +1,131 @@
+// What the score makes of ordinary mail, of forwarded mail and of spam; each weight by name.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { type SpamFacts, scoreSpam } from '../../../src/inbound/spam.ts'
+import type { AuthVerdict, MailTraits, ParsedMail } from '../../../src/mail/mail.ts'
+
+const JUNK = 5
+
+interface Given {
+  verdict?: Partial<AuthVerdict>
+  traits?: Partial<MailTraits>
+  mail?: Partial<ParsedMail>
+  helo?: string
+  hasReverseName?: boolean
+  trustedForwarder?: boolean
+}
+
+function facts(given: Given): SpamFacts {
+  const verdict = { spf: 'pass', dkim: 'pass', dmarc: 'pass', dmarcPolicy: 'none', arc: 'none', ...given.verdict }
+  const traits: MailTraits = {
+    fromFields: 1,
+    fromAddresses: 1,
+    hasDate: true,
+    hasMessageId: true,
+    dateSkewMs: 0,
+    receivedCount: 1,
+    repeatedFields: [],
+    subjectAllCaps: false,
+    suspectLinks: [],
+    htmlOnly: false,
+    mismatchedLinks: 0,
+    isList: false,
+    autoSubmitted: false,
+    ...given.traits,
+  }
+  const mail = { parsed: true, from: [{ email: 'ann@out.test', name: 'Ann' }], ...given.mail }
+  return {
+    verdict: verdict as AuthVerdict,
+    traits,
+    mail: mail as ParsedMail,
+    helo: given.helo ?? 'mx.out.test',
+    hasReverseName: given.hasReverseName ?? true,
+    trustedForwarder: given.trustedForwarder ?? false,
+  }
+}
+
+const score = (given: Given) => scoreSpam(facts(given)).score
+const reasons = (given: Given) => scoreSpam(facts(given)).parts.map(({ reason }) => reason)
+
+const nothing = { spf: 'none', dkim: 'none', dmarc: 'none', dmarcPolicy: '' } as const
+
+test('authenticated mail has no points', () => {
+  assert.deepEqual(scoreSpam(facts({})), { score: 0, parts: [] })
+})
+
+test('plain mail of a small host without any authentication goes to the Inbox', () => {
+  const given = { verdict: nothing, helo: 'laptop', hasReverseName: false }
+  assert.deepEqual(reasons(given), ['spf_none', 'dkim_none', 'helo_not_a_name', 'no_reverse_name'])
+  assert.equal(score(given), 2)
+  assert.ok(score({ ...given, traits: { hasMessageId: false, hasDate: false } }) < JUNK)
+})
+
+test('forwarded mail goes to the Inbox', () => {
+  assert.ok(score({ verdict: { spf: 'fail', dkim: 'fail', dmarc: 'none', dmarcPolicy: '' } }) < JUNK)
+  assert.equal(score({ verdict: { spf: 'fail' } }), 0, 'an aligned signature vouches for it')
+  const broken = { spf: 'fail', dkim: 'fail', dmarc: 'fail', dmarcPolicy: 'reject' } as const
+  assert.equal(score({ verdict: broken, trustedForwarder: true }), 0)
+})
+
+test('a domain that asks for quarantine gets it', () => {
+  const given = { verdict: { spf: 'none', dkim: 'none', dmarc: 'fail', dmarcPolicy: 'quarantine' } } as const
+  assert.ok(score(given) >= JUNK)
+  assert.ok(reasons(given).includes('dmarc_quarantine'))
+})
+
+test('the usual spam gets to Junk', () => {
+  const given: Given = {
+    verdict: { spf: 'fail', dkim: 'none', dmarc: 'fail', dmarcPolicy: 'none' },
+    traits: { suspectLinks: ['bit.ly'] },
+  }
+  assert.deepEqual(reasons(given), ['spf_fail', 'dkim_none', 'dmarc_fail', 'url_shortener'])
+  assert.ok(score(given) >= JUNK)
+})
+
+test('a DNS that failed is held against nobody', () => {
+  assert.deepEqual(reasons({ verdict: { spf: 'temperror', dkim: 'temperror', dmarc: 'temperror' } }), [])
+})
+
+const DAY = 86_400_000
+const single: [string, Given, string][] = [
+  ['soft fail', { verdict: { ...nothing, dkim: 'pass', spf: 'softfail' } }, 'spf_softfail'],
+  ['broken SPF record', { verdict: { ...nothing, dkim: 'pass', spf: 'permerror' } }, 'spf_permerror'],
+  ['no single From', { verdict: { spf: 'pass', dkim: 'pass', dmarc: 'permerror' } }, 'dmarc_permerror'],
+  ['no From', { traits: { fromFields: 0, fromAddresses: 0 } }, 'from_missing'],
+  ['two From fields', { traits: { fromFields: 2, fromAddresses: 2, repeatedFields: ['from'] } }, 'from_repeated'],
+  ['two From addresses', { traits: { fromAddresses: 2 } }, 'from_many'],
+  ['no Date', { traits: { hasDate: false, dateSkewMs: null } }, 'date_missing'],
+  ['a Date to come', { traits: { dateSkewMs: 2 * DAY } }, 'date_future'],
+  ['an old Date', { traits: { dateSkewMs: -30 * DAY } }, 'date_past'],
+  ['no Message-ID', { traits: { hasMessageId: false } }, 'message_id_missing'],
+  ['two Subjects', { traits: { repeatedFields: ['subject'] } }, 'headers_repeated'],
+  ['capitals', { traits: { subjectAllCaps: true } }, 'subject_capitals'],
+  ['not parsed', { mail: { parsed: false } }, 'not_parsed'],
+  ['a link to an address', { traits: { suspectLinks: ['[2001:db8::1]'] } }, 'url_address'],
+  ['a link that pretends', { traits: { mismatchedLinks: 3 } }, 'url_mismatch'],
+  ['nothing to read', { traits: { htmlOnly: true } }, 'no_text'],
+  [
+    'a name that is another address',
+    { mail: { from: [{ email: 'x@evil.test', name: 'ann@bank.test' }] } },
+    'name_is_other_address',
+  ],
+]
+for (const [what, given, reason] of single) {
+  test(`${what}: ${reason}, not enough for Junk by itself`, () => {
+    assert.deepEqual(
+      reasons(given).filter((name) => !['spf_none', 'dkim_none'].includes(name)),
+      [reason],
+    )
+    assert.ok(score(given) > 0 && score(given) < JUNK)
+  })
+}
+
+test('a name that is the own address, or one of a host below, is none', () => {
+  assert.deepEqual(reasons({ mail: { from: [{ email: 'ann@out.test', name: 'ann@out.test' }] } }), [])
+  assert.deepEqual(reasons({ mail: { from: [{ email: 'ann@news.out.test', name: 'ann@out.test' }] } }), [])
+})
+
+test('an address in brackets is a proper HELO', () => {
+  assert.deepEqual(reasons({ helo: '[192.0.2.1]' }), [])
+})
