@@ -3,7 +3,7 @@
 import type { SendMailOptions } from 'nodemailer'
 import type { Zone } from '../test/support/dns.ts'
 
-/** The sender alice wants nothing from. */
+/** Where nothing is taken from. */
 export const NOISY_DOMAIN = 'noisy.test'
 
 /** Domains that send from this machine and say so. */
@@ -42,7 +42,10 @@ export function demoMails(alice: string, bob: string): DemoMail[] {
       kind: 'a reply to it',
       options: {
         from: 'Ines Okafor <ines@harbour.test>',
-        to: [grace, alice],
+        to: grace,
+        cc: [alice, bob],
+        // Grace's own copy goes its own way.
+        envelope: { from: 'ines@harbour.test', to: [alice, bob] },
         subject: 'Re: Lunch on Thursday?',
         inReplyTo: QUESTION_ID,
         references: QUESTION_ID,
@@ -76,7 +79,7 @@ export function demoMails(alice: string, bob: string): DemoMail[] {
       },
     },
     {
-      kind: 'one from a sender alice refuses',
+      kind: 'one from a sender nobody wants',
       refused: true,
       options: {
         from: `Offers <offers@${NOISY_DOMAIN}>`,

@@ -20,7 +20,6 @@ const DOMAIN = 'demo.test'
 type Call = <T>(method: string, path: string, body?: unknown) => Promise<T>
 
 interface Mailbox {
-  id: string
   email: string
   key: string
 }
@@ -75,8 +74,8 @@ async function open(dataDir: string, dns: string): Promise<House> {
 
 async function makeMailbox(call: Call, email: string, name: string): Promise<Mailbox> {
   const wanted = { email, display_name: name, create_api_key: true }
-  const { id, api_key } = await call<{ id: string; api_key: { key: string } }>('POST', '/mailboxes', wanted)
-  return { id, email, key: api_key.key }
+  const { api_key } = await call<{ api_key: { key: string } }>('POST', '/mailboxes', wanted)
+  return { email, key: api_key.key }
 }
 
 async function post(port: number, mails: readonly DemoMail[]): Promise<void> {
@@ -89,7 +88,7 @@ async function post(port: number, mails: readonly DemoMail[]): Promise<void> {
   })
   for (const { kind, options, refused = false } of mails) {
     const { answer, taken } = await transport.sendMail(options).then(
-      ({ response }) => ({ answer: response, taken: true }),
+      ({ response, rejected }) => ({ answer: response, taken: rejected.length === 0 }),
       (error: Error & { response?: string }) => ({ answer: error.response ?? error.message, taken: false }),
     )
     showAnswer(kind, String(options.from), answer, taken)
@@ -106,7 +105,8 @@ function showWhatToTry(house: House, rootKey: string, mailbox: Mailbox, message:
   command('the threads above', curl(mailbox.key, '/mailbox/threads'))
   command('a search', curl(mailbox.key, '/mailbox/threads?q=from:grace+lunch'))
   command('one mail: its parts, and what was checked', curl(mailbox.key, `/mailbox/messages/${message}`))
-  command('the same mail, byte for byte', curl(mailbox.key, `/mailbox/messages/${message}/raw`))
+  const whole = `${curl(mailbox.key, `/mailbox/messages/${message}/raw`)} -H 'Accept: message/rfc822'`
+  command('the same mail, byte for byte', whole)
   command('everything that knocked, also what was refused, and why', curl(rootKey, '/inbound/logs'))
   command('the whole API', `curl '${origin}/api/v1/openapi.json'`)
   const server = `--server 127.0.0.1:${house.ports.smtp}`
@@ -122,12 +122,12 @@ async function tell(house: House): Promise<void> {
   const { key } = (await firstTeam(house.app.directory, 'Demo'))!
   const rootKey = key.secret
   const root = client(origin, rootKey)
-  await root('POST', '/domains', { domain: DOMAIN })
+  const domain = await root<{ id: string }>('POST', '/domains', { domain: DOMAIN })
   const alice = await makeMailbox(root, `alice@${DOMAIN}`, 'Alice')
   const bob = await makeMailbox(root, `bob@${DOMAIN}`, 'Bob')
   const rules = [{ type: 'deny', pattern: `*@${NOISY_DOMAIN}` }]
-  await root('PUT', `/mailboxes/${alice.id}/filters`, { mode: 'denylist', rules })
-  line(`${alice.email} (who wants nothing from ${NOISY_DOMAIN}) and ${bob.email}`)
+  await root('PUT', `/domains/${domain.id}/filters`, { mode: 'denylist', rules })
+  line(`${alice.email} and ${bob.email}; the sender filter of the domain takes nothing from ${NOISY_DOMAIN}`)
 
   heading('3  Mail comes in over SMTP', 'and this is what the senders are told')
   await post(house.ports.smtp, demoMails(alice.email, bob.email))

@@ -67,14 +67,19 @@ async function messageWith(subject: string): Promise<Message> {
   return read<Message>(`/mailbox/messages/${found[0]!.id}`)
 }
 
+async function rawOf({ id }: Message): Promise<string> {
+  const { status, body } = await house.get(`/mailbox/messages/${id}/raw`, key, { accept: 'message/rfc822' })
+  assert.equal(status, 200)
+  return String(body)
+}
+
 test('swaks hands in a plain mail', { skip: SWAKS }, async () => {
   const dialogue = await swaks('--header', 'Subject: plain from swaks', '--body', 'A line.\n.\n..and dots\n')
   assert.match(dialogue, /<- {2}250 2\.0\.0/)
   const message = await messageWith('plain from swaks')
   assert.equal(message.from.email, 'grace@harbour.test')
   assert.equal(message.authentication.spf, 'pass')
-  const raw = await house.get(`/mailbox/messages/${message.id}/raw`, key)
-  assert.match(String(raw.body), /\r\n\r\nA line\.\r\n\.\r\n\.\.and dots\r\n/)
+  assert.match(await rawOf(message), /\r\n\r\nA line\.\r\n\.\r\n\.\.and dots\r\n/)
 })
 
 test('swaks hands in attachments over STARTTLS', { skip: SWAKS_TLS }, async () => {
@@ -92,7 +97,7 @@ test('swaks hands in attachments over STARTTLS', { skip: SWAKS_TLS }, async () =
       ['drawing.bin', 'note.txt'],
     )
     assert.equal(message.attachments[0]!.size_bytes, content.length)
-    const raw = String((await house.get(`/mailbox/messages/${message.id}/raw`, key)).body)
+    const raw = await rawOf(message)
     assert.match(raw, /^Received: .*\bESMTPS\b/ms)
     assert.equal(digestOfAttachment(raw, 'drawing.bin'), createHash('sha256').update(content).digest('hex'))
   } finally {

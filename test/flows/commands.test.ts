@@ -1,0 +1,80 @@
+// The commands a newcomer types: the demo tells its story and ends well; a start on an empty folder sets itself up, once.
+
+import assert from 'node:assert/strict'
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import process from 'node:process'
+import { test } from 'node:test'
+import { ROOT } from '../support/source.ts'
+
+/** Runs a file through the starter. */
+function start(args: string[], env: Record<string, string> = {}): ChildProcess {
+  const child = spawn(process.execPath, ['scripts/run.js', ...args], {
+    cwd: ROOT,
+    env: { ...process.env, NO_COLOR: '1', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  for (const stream of [child.stdout!, child.stderr!]) stream.setEncoding('utf8')
+  return child
+}
+
+async function outputUntil(child: ChildProcess, sign: RegExp): Promise<string> {
+  let output = ''
+  for await (const text of child.stdout!) {
+    output += text
+    if (sign.test(output)) return output
+  }
+  return assert.fail(`it ended without ${sign}:\n${output}`)
+}
+
+async function whole(child: ChildProcess): Promise<{ code: number; output: string; errors: string }> {
+  const [output, errors, [code]] = await Promise.all([
+    child.stdout!.toArray().then((parts) => parts.join('')),
+    child.stderr!.toArray().then((parts) => parts.join('')),
+    once(child, 'exit'),
+  ])
+  return { code, output, errors }
+}
+
+test('npm run demo -- --once tells the story of five mails and ends with 0', async () => {
+  const { code, output, errors } = await whole(start(['scripts/demo.ts', '--once']))
+  assert.equal(errors, '')
+  assert.equal(code, 0)
+  const answers = output.split('\n').filter((line) => /^ {5}\d{3} /.test(line))
+  assert.deepEqual(
+    answers.map((line) => line.trim().slice(0, 9)),
+    ['250 2.0.0', '250 2.0.0', '250 2.0.0', '250 2.0.0', '550 5.7.1'],
+  )
+  assert.match(output, /Lunch on Thursday\? {2}2 messages, 2 unread\n/)
+  assert.match(output, /Invoice 2030-117 {2}1 message, 1 unread, attachments\n/)
+  assert.match(output, /curl -H 'Authorization: Bearer smk_\w{46}' 'http:\/\/localhost:\d+\/api\/v1\/mailbox\/threads'/)
+})
+
+test('npm start prints a root key on an empty folder only, and ends with 0 when it is told to', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'mailstead-start-'))
+  const env = {
+    DATA_DIR: folder,
+    HTTP_PORT: '0',
+    SEND_PORT: '0',
+    SMTP_PORT: '0',
+    APP_ORIGIN: 'http://app.demo.test',
+    SEND_ORIGIN: 'http://send.demo.test',
+    LOG_LEVEL: 'info',
+  }
+  try {
+    for (const isFirst of [true, false]) {
+      const child = start(['src/cli/cli.ts', 'serve'], env)
+      const output = await outputUntil(child, /Mailstead is open.*\n/)
+      assert.equal(/srk_\w{46}/.test(output), isFirst)
+      const app = Number(/"app":(\d+)/.exec(output)![1])
+      assert.deepEqual(await (await fetch(`http://127.0.0.1:${app}/readyz`)).json(), { status: 'ok' })
+      child.kill('SIGTERM')
+      assert.deepEqual(await once(child, 'exit'), [0, null])
+    }
+  } finally {
+    await rm(folder, { recursive: true })
+  }
+})
