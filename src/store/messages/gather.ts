@@ -17,7 +17,7 @@ export function messagesWalked(search: Search): Fragment {
   const selects = walksOf(search).map(({ from, where, order }) => {
     const asked = every([where, meetsOnWalk(search, order.at)])
     return {
-      sql: `SELECT m.thread FROM ${from.sql} WHERE ${asked.sql}`,
+      sql: `SELECT DISTINCT m.thread FROM ${from.sql} WHERE ${asked.sql}`,
       values: [...from.values, ...asked.values],
     }
   })

@@ -1,0 +1,217 @@
+// A store on a temporary file, and messages put into it as tests need them: any folders, flags, keywords and times.
+
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { newId } from '../../src/base/ids.ts'
+import { sha256 } from '../../src/base/secrets.ts'
+import { Db } from '../../src/db/db.ts'
+import { migrate } from '../../src/db/migrate.ts'
+import { blobMigrations, mailMigrations } from '../../src/db/migrations/migrations.ts'
+import type { Address, ParsedMail } from '../../src/mail/mail.ts'
+import { insertMessage } from '../../src/store/messages/keep.ts'
+import type { Account, Flags, FolderRole } from '../../src/store/records.ts'
+import { openStore, type Store } from '../../src/store/store.ts'
+import { ManualClock } from './clock.ts'
+
+export interface TestStore extends AsyncDisposable {
+  db: Db
+  blobsDb: Db
+  store: Store
+  clock: ManualClock
+}
+
+export async function openTestStore(): Promise<TestStore> {
+  const folder = await mkdtemp(join(tmpdir(), 'mailstead-store-'))
+  const clock = new ManualClock()
+  const db = new Db({ file: join(folder, 'mail.db'), scanThreads: 0 })
+  const blobsDb = new Db({ file: join(folder, 'blobs.db'), scanThreads: 0 })
+  await migrate(db, mailMigrations)
+  await migrate(blobsDb, blobMigrations)
+  const store = openStore({ db, blobsDb, clock })
+  return {
+    db,
+    blobsDb,
+    store,
+    clock,
+    async [Symbol.asyncDispose]() {
+      await db.close()
+      await blobsDb.close()
+      await rm(folder, { recursive: true })
+    },
+  }
+}
+
+/** A mail that says nothing but what is given. */
+export function mailOf(given: Partial<ParsedMail> = {}): ParsedMail {
+  return {
+    parsed: true,
+    problem: null,
+    subject: '',
+    from: [],
+    sender: null,
+    to: [],
+    cc: [],
+    bcc: [],
+    replyTo: [],
+    messageId: null,
+    inReplyTo: [],
+    references: [],
+    sentAt: null,
+    preview: '',
+    searchText: '',
+    structure: null,
+    textPart: null,
+    htmlPart: null,
+    attachments: [],
+    hasAttachments: false,
+    ...given,
+  }
+}
+
+export const person = (email: string, name = ''): Address => ({ email, name })
+
+/** An attachment of that name with nothing in it. */
+export function attachmentOf(filename: string): ParsedMail['attachments'][number] {
+  return {
+    partId: '2',
+    filename,
+    contentType: 'application/octet-stream',
+    sizeBytes: 0,
+    sha256: sha256(''),
+    disposition: 'attachment',
+    contentId: null,
+    inline: false,
+  }
+}
+
+/** A message to be put into a mailbox. */
+export interface Put {
+  mail: ParsedMail
+  receivedAt: number
+  /** Messages with the same name lie in one thread. */
+  thread: string
+  folders: FolderRole[]
+  flags?: Partial<Flags>
+  keywords?: string[]
+  sizeBytes?: number
+  blob?: Uint8Array
+}
+
+/** One mailbox filled by hand; the counts of threads and folders are made right by {@link TestMailbox.settle}. */
+export class TestMailbox {
+  readonly account: Account
+  readonly #db: Db
+  readonly #folders: Map<FolderRole, { n: number; id: string }>
+  readonly #threads = new Map<string, number>()
+
+  private constructor(db: Db, account: Account, folders: Map<FolderRole, { n: number; id: string }>) {
+    this.#db = db
+    this.account = account
+    this.#folders = folders
+  }
+
+  static async open({ db, store }: TestStore): Promise<TestMailbox> {
+    const mailboxId = newId('mailbox')
+    await db.write((tx) => store.openAccount(tx, mailboxId))
+    const account = (await store.accounts.byMailbox(mailboxId))!
+    const keys = await store.folders.keys(account)
+    return new TestMailbox(db, account, new Map(keys.map((key) => [key.role!, key])))
+  }
+
+  folder(role: FolderRole): { n: number; id: string } {
+    return this.#folders.get(role)!
+  }
+
+  /** @returns the public id of the message */
+  async put(put: Put): Promise<string> {
+    const [id] = await this.putAll([put])
+    return id!
+  }
+
+  async putAll(puts: readonly Put[]): Promise<string[]> {
+    const ids = await this.#db.write(async (tx) => {
+      const made: string[] = []
+      for (const put of puts) {
+        const id = newId('message')
+        made.push(id)
+        const thread = this.#threads.get(put.thread) ?? (await this.#openThread(tx, put))
+        this.#threads.set(put.thread, thread)
+        const flags = { seen: false, flagged: false, draft: false, answered: false, ...put.flags }
+        const listed = put.folders.some((role) => role !== 'junk' && role !== 'trash')
+        const n = await insertMessage(tx, {
+          id,
+          account: this.account.n,
+          thread,
+          blob: put.blob ?? sha256(id),
+          sizeBytes: put.sizeBytes ?? 100,
+          mail: put.mail,
+          envelope: { mailFrom: 'from@test.example', rcptTo: 'to@test.example' },
+          authentication: { spf: 'none', dkim: 'none', dmarc: 'none', arc: 'none', fromAligned: false, reasons: [] },
+          spam: { score: 0, isSpam: false, reasons: [] },
+          keywords: put.keywords ?? [],
+          flags,
+          listed,
+          receivedAt: put.receivedAt,
+          createdAt: put.receivedAt,
+        })
+        for (const role of put.folders) {
+          const folder = this.folder(role).n
+          await tx.run(
+            `INSERT INTO message_folders (folder, uid, message, received_at)
+             VALUES (?, (SELECT coalesce(max(uid), 0) + 1 FROM message_folders WHERE folder = ?), ?, ?)`,
+            [folder, folder, n, put.receivedAt],
+          )
+        }
+      }
+      return made
+    })
+    await this.settle()
+    return ids
+  }
+
+  /** Counts threads anew from their messages (decisions §10.5). */
+  async settle(): Promise<void> {
+    const account = this.account.n
+    await this.#db.write(async (tx) => {
+      const inside = 'SELECT %s FROM messages m WHERE m.thread = threads.n AND m.listed = threads.listed'
+      await tx.run(
+        'UPDATE threads SET listed = (SELECT max(m.listed) FROM messages m WHERE m.thread = threads.n) WHERE account = ?',
+        [account],
+      )
+      await tx.run(
+        `UPDATE threads SET message_count = (${inside.replace('%s', 'count(*)')}),
+           unread_count = (${inside.replace('%s', 'sum(1 - m.seen)')}),
+           has_attachments = (${inside.replace('%s', 'max(m.has_attachments)')}),
+           last_received_at = (${inside.replace('%s', 'max(m.received_at)')}),
+           last_message = (${inside.replace('%s', 'm.n')} ORDER BY m.received_at DESC, m.n DESC LIMIT 1)
+         WHERE account = ?`,
+        [account],
+      )
+      await tx.run('DELETE FROM thread_folders WHERE thread IN (SELECT n FROM threads WHERE account = ?)', [account])
+      await tx.run(
+        `INSERT INTO thread_folders (thread, folder, messages, unread, last_received_at)
+         SELECT m.thread, f.folder, count(*), sum(1 - m.seen), (SELECT last_received_at FROM threads WHERE n = m.thread)
+         FROM message_folders f JOIN messages m ON m.n = f.message WHERE m.account = ? GROUP BY m.thread, f.folder`,
+        [account],
+      )
+    })
+  }
+
+  async #openThread(tx: Parameters<Parameters<Db['write']>[0]>[0], put: Put): Promise<number> {
+    return tx.insert('threads', {
+      id: newId('thread'),
+      account: this.account.n,
+      subject: put.mail.subject,
+      subject_key: '',
+      listed: 1,
+      message_count: 0,
+      unread_count: 0,
+      has_attachments: 0,
+      last_message: 0,
+      last_received_at: 0,
+      participants: '[]',
+      created_at: put.receivedAt,
+    })
+  }
+}
