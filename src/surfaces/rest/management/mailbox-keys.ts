@@ -47,26 +47,21 @@ const createMailboxKey = route({
   idempotent: true,
   secret: true,
   params: ofMailbox,
-  body: record(
-    'MailboxKeyCreate',
-    'What a new API key is made of.',
-    {
-      name: Type.String({ minLength: 1, maxLength: 100, examples: ['Reading assistant'] }),
-      permissions: Type.Optional(
-        Type.Array(Words(MAILBOX_SCOPES), {
-          minItems: 1,
-          maxItems: MAILBOX_SCOPES.length,
-          uniqueItems: true,
-          description: 'All scopes unless given.',
-        }),
-      ),
-      expires_at: Type.Optional({
-        ...TimeQuery,
-        description: 'In the future, at most 5 years ahead. Never unless given.',
+  body: record('MailboxKeyCreate', 'What a new API key is made of.', {
+    name: Type.String({ minLength: 1, maxLength: 100, examples: ['Reading assistant'] }),
+    permissions: Type.Optional(
+      Type.Array(Words(MAILBOX_SCOPES), {
+        minItems: 1,
+        maxItems: MAILBOX_SCOPES.length,
+        uniqueItems: true,
+        description: 'All scopes unless given.',
       }),
-    },
-    { additionalProperties: false },
-  ),
+    ),
+    expires_at: Type.Optional({
+      ...TimeQuery,
+      description: 'In the future, at most 5 years ahead. Never unless given.',
+    }),
+  }),
   reply: NewApiKey,
   status: 201,
   async handle({ params: { mailbox_id }, body, principal, app }) {

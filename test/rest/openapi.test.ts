@@ -1,0 +1,161 @@
+// The OpenAPI documents: sound in themselves, true to the routes, and changed only on purpose.
+//
+// After a wanted change: node test/rest/openapi.test.ts --write && npx biome check --write test/rest/openapi.golden.json
+
+import assert from 'node:assert/strict'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { test } from 'node:test'
+import { loadConfig } from '../../src/config/load.ts'
+import { MAILBOX_SCOPES, PERMISSIONS } from '../../src/directory/permissions.ts'
+import { buildOpenapi, openapiRoute, type Surface } from '../../src/surfaces/http/openapi.ts'
+import { compileCheck } from '../../src/surfaces/http/validate.ts'
+import { routes } from '../../src/surfaces/rest/routes.ts'
+
+interface Parameter {
+  name: string
+  in: string
+  required: boolean
+  schema: object
+}
+
+interface Operation {
+  operationId: string
+  summary: string
+  tags: string[]
+  parameters: Parameter[]
+  responses: Record<string, { $ref?: string; content?: Record<string, { schema: object }> }>
+  security?: unknown[]
+  'x-required-permission'?: string
+}
+
+interface Document {
+  paths: Record<string, Record<string, Operation>>
+  tags: { name: string }[]
+  components: { schemas: Record<string, object> }
+}
+
+const METHODS = ['get', 'post', 'put', 'patch', 'delete']
+const GOLDEN = new URL('openapi.golden.json', import.meta.url)
+const config = loadConfig(
+  { APP_ORIGIN: 'https://mail.example', SEND_ORIGIN: 'https://send.mail.example' },
+  '/no/settings/file.json',
+)
+const documents = { app: documentOf('app'), send: documentOf('send') }
+const all = Object.values(documents)
+const operations = all.flatMap(({ paths }) =>
+  Object.entries(paths).flatMap(([path, item]) =>
+    METHODS.filter((method) => method in item).map((method) => ({ path, method, operation: item[method]! })),
+  ),
+)
+
+function documentOf(surface: Surface): Document {
+  const document = buildOpenapi([...routes, openapiRoute(routes, config, surface)], config, surface)
+  return JSON.parse(JSON.stringify(document)) as Document
+}
+
+function visit(value: unknown, look: (node: Record<string, unknown>) => void): void {
+  if (value === null || typeof value !== 'object') return
+  if (!Array.isArray(value)) look(value as Record<string, unknown>)
+  for (const member of Object.values(value)) visit(member, look)
+}
+
+function resolve(document: Document, pointer: string): unknown {
+  let at: unknown = document
+  for (const step of pointer.split('/').slice(1)) at = (at as Record<string, unknown> | undefined)?.[step]
+  return at
+}
+
+test('the documents are the ones that were agreed on', () => {
+  const text = `${JSON.stringify(documents, null, 2)}\n`
+  if (process.argv.includes('--write')) writeFileSync(GOLDEN, text)
+  assert.deepEqual(JSON.parse(text), JSON.parse(readFileSync(GOLDEN, 'utf8')))
+})
+
+test('every route is described, and nothing else', () => {
+  for (const surface of ['app', 'send'] as const) {
+    const own = routes.filter((route) => (route.surface ?? 'app') === surface || route.surface === 'both')
+    for (const route of own) {
+      const operation = documents[surface].paths[route.path]?.[route.method.toLowerCase()]
+      assert.equal(operation?.operationId, route.operation)
+    }
+    const described = Object.values(documents[surface].paths).flatMap((item) => METHODS.filter((name) => name in item))
+    assert.equal(described.length, own.length + 1, 'the routes and the document itself')
+  }
+})
+
+test('every reference leads to something, and everything named is used', () => {
+  for (const document of all) {
+    const used = new Set<string>()
+    visit(document, ({ $ref }) => {
+      if (typeof $ref !== 'string') return
+      assert.notEqual(resolve(document, $ref), undefined, $ref)
+      used.add($ref)
+    })
+    for (const name of Object.keys(document.components.schemas)) {
+      assert.ok(used.has(`#/components/schemas/${name}`), `${name} is used`)
+    }
+  }
+})
+
+test('operation ids are unique, and each operation says what it does and under which tag', () => {
+  for (const document of all) {
+    const ids: string[] = []
+    visit(document.paths, (node) => {
+      if (typeof node.operationId === 'string') ids.push(node.operationId)
+    })
+    assert.equal(new Set(ids).size, ids.length)
+    const tags = new Set(document.tags.map(({ name }) => name))
+    visit(document.paths, (node) => {
+      if (node.operationId !== undefined) assert.ok((node.tags as string[]).every((tag) => tags.has(tag)))
+    })
+  }
+  for (const { operation } of operations) {
+    assert.match(operation.operationId, /^(get|list|create|replace|rotate|delete|verify)[A-Z]\w+$/)
+    assert.match(operation.summary, /^[A-Z].*\.$/s)
+  }
+})
+
+test('every parameter of a path is declared, and no other', () => {
+  for (const { path, operation } of operations) {
+    const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name)
+    const declared = operation.parameters.filter((parameter) => parameter.in === 'path')
+    assert.deepEqual(declared.map(({ name }) => name).sort(), inPath.sort(), path)
+    assert.ok(declared.every(({ required }) => required))
+    const names = operation.parameters.map((parameter) => `${parameter.in} ${parameter.name}`)
+    assert.equal(new Set(names).size, names.length)
+  }
+})
+
+test('every operation names a permission there is, or is open', () => {
+  const known = new Set<string>([...PERMISSIONS, ...MAILBOX_SCOPES])
+  for (const { operation } of operations) {
+    const permission = operation['x-required-permission']
+    if (permission === undefined) assert.deepEqual(operation.security, [], operation.operationId)
+    else
+      assert.ok(
+        permission.split(' or ').every((one) => known.has(one)),
+        permission,
+      )
+  }
+})
+
+test('every schema can be compiled, and its examples pass it', () => {
+  for (const route of routes) {
+    for (const schema of [route.params, route.query, route.body, route.reply]) {
+      if (schema !== undefined) compileCheck(schema)
+    }
+    visit([route.body, route.reply], (node) => {
+      if (!Array.isArray(node.examples)) return
+      for (const example of node.examples) assert.deepEqual(compileCheck(node).issues(example), [], String(node.title))
+    })
+  }
+})
+
+test('every object a reply is made of is closed, so that the check of replies means something', () => {
+  for (const route of routes) {
+    visit(route.reply, (node) => {
+      if (node.properties === undefined || typeof node.properties !== 'object' || !('type' in node)) return
+      assert.equal(node.additionalProperties, false, `${route.operation}: ${String(node.title)}`)
+    })
+  }
+})

@@ -1,0 +1,123 @@
+// Every route, walked with what belongs to somebody else: it answers as if it had never been.
+
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import type { TSchema } from 'typebox'
+import { type IdKind, newId } from '../../src/base/ids.ts'
+import type { Route } from '../../src/surfaces/http/route.ts'
+import { routes } from '../../src/surfaces/rest/routes.ts'
+import type { MessageSummary } from '../../src/surfaces/rest/schemas/message-summary.ts'
+import { type Reply, startHouse } from '../support/house.ts'
+import { data, failure, receive } from './expect.ts'
+import { sample } from './samples.ts'
+
+const house = await startHouse()
+after(() => house.close())
+const owner = await house.team('Owner')
+const stranger = await house.team('Stranger')
+await stranger.domain('stranger.test')
+const domain = await owner.domain('owner.test')
+const ana = await owner.mailbox('ana@owner.test')
+const colleague = await owner.mailbox('carl@owner.test')
+const outsider = await stranger.mailbox('eve@stranger.test')
+
+/** One object of each kind that belongs to the owner. */
+const owned = new Map<IdKind, string>([
+  ['domain', domain],
+  ['mailbox', ana.id],
+])
+
+before(async () => {
+  await receive(house, { to: ana.email })
+  const [message] = data<MessageSummary[]>(await house.get('/mailbox/messages', ana.key))
+  const [row] = data<{ id: string }[]>(await house.get('/inbound/logs', owner.key))
+  const [key] = data<{ id: string }[]>(await house.get(`/mailboxes/${ana.id}/api-keys`, owner.key))
+  owned.set('message', message!.id).set('thread', message!.thread_id).set('folder', message!.folder_ids[0]!)
+  owned.set('inboundLog', row!.id).set('key', key!.id)
+})
+
+const named = (schema: { properties: object } | undefined) =>
+  Object.entries((schema?.properties ?? {}) as Record<string, TSchema & { 'x-id'?: IdKind }>).flatMap(
+    ([name, field]) => (field['x-id'] === undefined ? [] : [{ name, kind: field['x-id'] }]),
+  )
+
+type Ids = (kind: IdKind) => string
+const theirs: Ids = (kind) => owned.get(kind)!
+const nobodys: Ids = (kind) => newId(kind)
+
+function call(route: Route, key: string, path: Ids, query?: { name: string; id: string }): Promise<Reply> {
+  const kinds = new Map(named(route.params).map(({ name, kind }) => [name, kind]))
+  const target = route.path.replace(/\{(\w+)\}/g, (_, name: string) => path(kinds.get(name)!))
+  const body = route.body && sample(route.body)
+  return house.call(route.method, query ? `${target}?${query.name}=${query.id}` : target, key, body)
+}
+
+/** The same answer in everything but its request id. */
+function same(one: Reply, other: Reply): void {
+  const [first, second] = [failure(one, 404, 'not_found'), failure(other, 404, 'not_found')]
+  assert.deepEqual(first, second)
+}
+
+/** Whoever may not see what the owner has, by whose credential the route takes. */
+function keysOf(route: Route): string[] {
+  return route.as === 'mailbox' ? [outsider.key, colleague.key] : [stranger.key]
+}
+
+const withPath = routes.filter(({ params }) => named(params).length > 0)
+const withQuery = routes.flatMap((route) => named(route.query).map((field) => ({ route, ...field })))
+
+test('the walk covers every id the surface takes', () => {
+  const kinds = new Set([...withPath.flatMap(({ params }) => named(params)), ...withQuery].map(({ kind }) => kind))
+  assert.deepEqual([...kinds].sort(), [...owned.keys()].sort())
+  assert.ok(routes.every((route) => !route.path.includes('{') || withPath.includes(route)))
+})
+
+for (const route of withPath) {
+  test(`${route.operation}: what somebody else has is as missing as what nobody has`, async () => {
+    for (const key of keysOf(route)) same(await call(route, key, theirs), await call(route, key, nobodys))
+  })
+}
+
+for (const { route, name, kind } of withQuery) {
+  test(`${route.operation}: ${name} of somebody else is as missing as one of nobody`, async () => {
+    for (const key of keysOf(route)) {
+      const [foreign, unknown] = [theirs(kind), nobodys(kind)].map((id) => call(route, key, theirs, { name, id }))
+      same(await foreign!, await unknown!)
+    }
+  })
+}
+
+test('the owner finds each of them', async () => {
+  for (const route of withPath.filter(({ method }) => method === 'GET')) {
+    data(await call(route, route.as === 'mailbox' ? ana.key : owner.key, theirs))
+  }
+  for (const { route, name, kind } of withQuery) {
+    data(await call(route, route.as === 'mailbox' ? ana.key : owner.key, theirs, { name, id: theirs(kind) }))
+  }
+})
+
+test('nothing the stranger tried has changed anything', async () => {
+  data(await house.get('/mailbox/me', ana.key))
+  assert.deepEqual(data(await house.get(`/domains/${domain}/filters`, owner.key)), { mode: 'off', rules: [] })
+  assert.deepEqual(data(await house.get(`/mailboxes/${ana.id}/filters`, owner.key)), { mode: 'off', rules: [] })
+})
+
+test('lists show only what is one’s own', async () => {
+  for (const path of ['/domains', '/mailboxes', '/inbound/logs']) {
+    const text = JSON.stringify(data(await house.get(path, stranger.key)))
+    for (const id of owned.values()) assert.ok(!text.includes(id), path)
+  }
+  for (const path of ['/mailbox/messages', '/mailbox/threads']) {
+    for (const key of [outsider.key, colleague.key]) assert.deepEqual(data(await house.get(path, key)), [])
+  }
+})
+
+test('without a credential every path but the open ones says so, known or not', async () => {
+  const open = new Set(routes.filter((route) => route.as === 'none').map(({ path }) => path))
+  for (const route of routes.filter(({ path }) => !open.has(path))) {
+    const reply = await call(route, '', nobodys)
+    failure(reply, 401, 'authentication_required')
+    assert.match(reply.headers.get('www-authenticate') ?? '', /^Bearer resource_metadata="/)
+  }
+  failure(await house.get('/no/such/path'), 401, 'authentication_required')
+})
