@@ -16,23 +16,14 @@ export interface ThreadSettings {
   dnsServers: string[]
 }
 
-/** From here on handing memory over is cheaper than copying it. */
-const MOVE_FROM_BYTES = 64 * 1024
-
 const resolver = openResolver({ servers: (workerData as ThreadSettings).dnsServers, clock: systemClock })
 
 /** The task of the pool. */
 export async function inspectTask(task: { source: MailSource; arrival: Arrival }): Promise<Inspection> {
   const bytes = 'file' in task.source ? await readFile(task.source.file) : task.source.bytes
   const inspection = await inspect(bytes, task.arrival, resolver)
-  return inspection.sizeBytes < MOVE_FROM_BYTES ? inspection : moved(inspection)
-}
-
-/** The pool hands over the memory under the chunks; it takes the wrapper for the value it stands for. */
-function moved(inspection: Inspection): Inspection {
+  // The memory under the chunks is handed over, not copied; the pool takes the wrapper for the value it stands for.
   const buffers = new Set(inspection.chunks.map((chunk) => chunk.data.buffer as ArrayBuffer))
-  return move({
-    [transferableSymbol]: [...buffers],
-    [valueSymbol]: inspection,
-  } as never) as unknown as Inspection
+  const moved = { [transferableSymbol]: [...buffers], [valueSymbol]: inspection }
+  return move(moved as never) as unknown as Inspection
 }

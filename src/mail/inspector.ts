@@ -9,12 +9,15 @@ import type { Arrival, Inspection } from './mail.ts'
 
 /** Mails in work in one thread: most of the time they wait for name servers. */
 const TASKS_PER_THREAD = 16
-/** Mails from this size on pass one after another, as far as LARGE_BYTES_AT_ONCE does not hold several. */
+/** Mails from this size on wait for one another. */
 const LARGE_FROM_BYTES = 1024 * 1024
-/** Bytes of large mails in work at a time; each is in memory about four times while it is. */
+/** Bytes of such mails in work at a time; each is in memory about four times while it is. */
 const LARGE_BYTES_AT_ONCE = 64 * 1024 * 1024
 /** A mail that takes longer holds its thread up: the check itself ends after 10 s. */
 const PATIENCE_MS = 120_000
+
+/** MiB. A small young generation keeps garbage from piling up; the old one is far above what a mail within bounds needs. */
+const THREAD_MEMORY = { maxYoungGenerationSizeMb: 16, maxOldGenerationSizeMb: 512 }
 
 export interface InspectorOptions {
   threads: number
@@ -40,6 +43,7 @@ export class Inspector {
       concurrentTasksPerWorker: TASKS_PER_THREAD,
       workerData: { dnsServers: options.dnsServers } satisfies ThreadSettings,
       recordTiming: false,
+      resourceLimits: THREAD_MEMORY,
     })
     // A thread that dies without work is replaced by the pool; one with work rejects its tasks.
     this.#pool.on('error', () => {})
@@ -75,7 +79,10 @@ export class Inspector {
     const release = size < LARGE_FROM_BYTES ? () => {} : await this.#large.take(size)
     const watch = this.#clock.after(PATIENCE_MS, () => this.#endThreads())
     try {
-      return await this.#pool.run({ source, arrival })
+      if ('file' in source) return await this.#pool.run({ source, arrival })
+      // A copy of its own to hand over: a slice of a larger buffer would take that whole buffer along.
+      const bytes = new Uint8Array(source.bytes)
+      return await this.#pool.run({ source: { bytes }, arrival }, { transferList: [bytes.buffer] as never })
     } finally {
       watch.cancel()
       release()
