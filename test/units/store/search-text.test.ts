@@ -66,7 +66,7 @@ describe('syntax of the index', () => {
     for (const q of [
       'NEAR(alpha beta)',
       'NEAR("alpha beta")',
-      'col:alpha',
+      'subject:near',
       'alpha AND beta',
       'AND alpha',
       'alpha" or "gamma',
@@ -82,7 +82,7 @@ describe('syntax of the index', () => {
     ]) {
       assert.deepEqual(await find(q), q.includes('gamma') ? [] : [mail], JSON.stringify(q))
     }
-    for (const q of ['gamma AND NEAR(alpha', 'alpha gamma', 'a\u0000b gamma', 'alpha" gamma'])
+    for (const q of ['col:alpha', 'gamma AND NEAR(alpha', 'alpha gamma', 'a\u0000b gamma', 'alpha" gamma'])
       assert.deepEqual(await find(q), [], JSON.stringify(q))
   })
 
