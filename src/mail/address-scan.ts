@@ -224,8 +224,9 @@ export class AddressScan {
     const whole = this.half !== '' && name !== '' ? `${this.half}, ${name}` : name
     if (whole === name) this.dropHalf()
     this.half = ''
-    if (email === '' && whole === '') return
-    this.found.push({ email: email.length > EMAIL_MAX ? '' : email, name: whole.slice(0, NAME_MAX).toWellFormed() })
+    const plain = email.replace(/[\x00-\x1f\x7f]/g, '').toWellFormed()
+    if (plain === '' && whole === '') return
+    this.found.push({ email: plain.length > EMAIL_MAX ? '' : plain, name: whole.slice(0, NAME_MAX).toWellFormed() })
   }
 
   private dropHalf(): void {

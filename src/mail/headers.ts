@@ -99,12 +99,12 @@ class HeaderReader {
   line(pos: number, lineEnd: number, next: number): boolean {
     this.lines++
     const first = this.bytes[pos]
-    if (first === SPACE || first === TAB) return this.continuation(lineEnd, next)
+    if (first === SPACE || first === TAB) return this.continuation(pos, lineEnd, next)
     this.keep()
     const colon = endOfName(this.bytes, pos, lineEnd)
     if (colon < 0) return this.noField(pos)
     this.orphans = -1
-    if (this.within(next)) {
+    if (this.within(pos, next)) {
       this.fieldStart = pos
       this.valueStart = colon + 1
       this.valueEnd = lineEnd
@@ -123,9 +123,9 @@ class HeaderReader {
     return this.finish(this.orphans < 0 ? pos : this.orphans)
   }
 
-  private continuation(lineEnd: number, next: number): boolean {
+  private continuation(pos: number, lineEnd: number, next: number): boolean {
     if (this.fieldStart < 0) return this.fields.length > 0 || this.orphans >= 0 || this.problem !== null
-    if (this.within(next)) {
+    if (this.within(pos, next)) {
       this.valueEnd = lineEnd
       this.fieldEnd = next
     }
@@ -139,10 +139,12 @@ class HeaderReader {
     return !(this.bytes[pos] === DASH && this.bytes[pos + 1] === DASH)
   }
 
-  private within(next: number): boolean {
+  /** A line that starts within the bounds counts, as far as its field may be long. */
+  private within(pos: number, next: number): boolean {
     if (this.lines > HEADER_LINES_MAX) return this.broken(`The header has more than ${HEADER_LINES_MAX} lines.`)
-    if (next - this.start > HEADER_BYTES_MAX) return this.broken(`The header is longer than ${HEADER_BYTES_MAX} bytes.`)
-    return true
+    if (next - this.start <= HEADER_BYTES_MAX) return true
+    this.broken(`The header is longer than ${HEADER_BYTES_MAX} bytes.`)
+    return pos - this.start < HEADER_BYTES_MAX
   }
 
   private broken(problem: string): false {

@@ -13,6 +13,9 @@ const TYPE_MAX = 255
 const CONTENT_ID_MAX = 998
 const NAME_MAX = 60
 
+/** Tokens of RFC 2045 5.1, and whatever else is printable and separates nothing. */
+const MEDIA_TYPE = /^[^/;"()<>@,\x00-\x20\x7f-\uffff]+\/[^;"()<>@,\x00-\x20\x7f-\uffff]+$/
+
 /** A part without its end, and the boundary of its parts (as latin1 of its bytes) when it is a multipart with one. */
 export interface PartBeginning {
   part: Part
@@ -62,7 +65,7 @@ function partId(outer: Part | null, multipart: boolean): string {
 
 /** RFC 2045 5.2: what names no type is text/plain; RFC 2046 5.1.5: inside a digest it is a mail. */
 function mediaType(value: string, outer: Part | null): string {
-  if (/^[^/;"()<>@,]+\/[^;"()<>@,]+$/.test(value) && value.length <= TYPE_MAX) return value
+  if (MEDIA_TYPE.test(value) && value.length <= TYPE_MAX) return value
   return value === '' && outer?.type === 'multipart/digest' ? 'message/rfc822' : 'text/plain'
 }
 
@@ -84,10 +87,10 @@ function dispositionOf(value: string): Part['disposition'] {
 
 function shortName(text: string | undefined): string | null {
   const name = (text ?? '').trim().toLowerCase()
-  return name === '' || name.length > NAME_MAX ? null : name
+  return /^[!-~]+$/.test(name) && name.length <= NAME_MAX ? name : null
 }
 
 function contentId(text: string | null): string | null {
-  const id = (text ?? '').replace(/^<|>$/g, '').trim()
+  const id = (text ?? '').replace(/^<|>$|[\x00-\x20\x7f]/g, '')
   return id === '' || id.length > CONTENT_ID_MAX ? null : id
 }

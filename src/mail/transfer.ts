@@ -32,7 +32,7 @@ export function decodeBase64(body: Uint8Array): Uint8Array {
 /** Node's own decoder is fast, but stops at the first "=" and takes "-" and "_" for characters of the alphabet. */
 function isPlainBase64(buffer: Buffer): boolean {
   const padding = buffer.indexOf(EQUALS)
-  if (padding >= 0 && buffer.length - padding > 8) return false
+  if (padding >= 0 && !/^[=\s]{1,16}$/.test(buffer.toString('latin1', padding, padding + 17))) return false
   return !buffer.includes(45) && !buffer.includes(95)
 }
 

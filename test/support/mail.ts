@@ -1,0 +1,71 @@
+// Mails for tests: made from lines, drawn as a shape, and checked for what holds of every mail.
+
+import assert from 'node:assert/strict'
+import type { ParsedMail, Part } from '../../src/mail/mail.ts'
+import { parseMail } from '../../src/mail/parse.ts'
+import { PREVIEW_MAX } from '../../src/mail/preview.ts'
+import { mailTraits } from '../../src/mail/traits.ts'
+
+/** Bytes of a mail with CRLF line ends; characters up to U+00FF are one byte each. */
+export function mailOf(...lines: string[]): Buffer {
+  return Buffer.from(lines.join('\r\n'), 'latin1')
+}
+
+/** The tree in one line: `TEXT multipart/mixed(1 text/plain 2 image/png)`. */
+export function shapeOf(part: Part): string {
+  const inside = part.parts.length === 0 ? '' : `(${part.parts.map(shapeOf).join(' ')})`
+  return `${part.id} ${part.type}${inside}`
+}
+
+/** The types alone: `multipart/mixed(text/plain image/png)`. */
+export function typesOf(part: Part): string {
+  return part.parts.length === 0 ? part.type : `${part.type}(${part.parts.map(typesOf).join(' ')})`
+}
+
+/** Parses and checks what holds of every mail, whatever its bytes are. */
+export function soundMail(bytes: Uint8Array): ParsedMail {
+  const mail = parseMail(bytes)
+  mailTraits(bytes, mail, 0)
+  assert.equal(mail.parsed, mail.problem === null)
+  assertOneLine([mail.subject, mail.preview, ...names(mail), ...mail.attachments.map(({ filename }) => filename)])
+  assert.ok([...mail.preview].length <= PREVIEW_MAX, 'the preview is longer than it may be')
+  assert.ok(mail.subject.length <= 998 && mail.searchText.length <= 256 * 1024, 'a text is longer than it may be')
+  assert.equal(
+    mail.hasAttachments,
+    mail.attachments.some((attachment) => !attachment.inline),
+  )
+  assertOffsets(bytes, mail.structure!, new Set())
+  return mail
+}
+
+function names(mail: ParsedMail): string[] {
+  return [mail.from, mail.to, mail.cc, mail.bcc, mail.replyTo].flat().flatMap(({ email, name }) => [email, name])
+}
+
+function assertOneLine(texts: string[]): void {
+  for (const text of texts) {
+    assert.doesNotMatch(text, /[\x00-\x1f\x7f]/, 'a control character is left')
+    assert.ok(text.isWellFormed(), 'half a character is left')
+  }
+}
+
+function assertOffsets(bytes: Uint8Array, part: Part, ids: Set<string>): void {
+  const where = `part ${part.id}`
+  assert.ok(!ids.has(part.id), `${where} is there twice`)
+  ids.add(part.id)
+  assert.ok(part.headerStart <= part.bodyStart && part.bodyStart <= part.bodyEnd, `${where} ends before it starts`)
+  assert.ok(part.bodyEnd <= bytes.length, `${where} ends behind the mail`)
+  assert.equal(part.lines, lineBreaks(bytes, part.bodyStart, part.bodyEnd), where)
+  let from = part.bodyStart
+  for (const child of part.parts) {
+    assert.ok(child.headerStart >= from, `${where}: part ${child.id} starts before the one in front of it ends`)
+    from = child.bodyEnd
+    assertOffsets(bytes, child, ids)
+  }
+}
+
+function lineBreaks(bytes: Uint8Array, start: number, end: number): number {
+  let count = 0
+  for (let at = start; at < end; at++) if (bytes[at] === 10) count++
+  return count
+}

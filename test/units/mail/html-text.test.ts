@@ -1,0 +1,78 @@
+// What a reader sees of HTML.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { decodeEntities } from '../../../src/mail/html-entities.ts'
+import { HTML_TEXT_MAX, htmlToText } from '../../../src/mail/html-text.ts'
+
+test('blocks stand on lines, paragraphs apart, white space folds', () => {
+  const html = '<h1>Title</h1>\n<p>One  <b>bold</b>\n word<br>next</p><div>a</div><div>b</div><ul><li>x<li>y</ul>'
+  assert.equal(htmlToText(html), 'Title\n\nOne bold word\nnext\n\na\nb\n\nx\ny')
+  assert.equal(htmlToText('<table><tr><td>a</td><td>b</td></tr><tr><td>c<td>d</table>'), 'a b\nc d')
+  assert.equal(htmlToText('<pre>a\n  b</pre>c'), 'a\n  b\n\nc')
+})
+
+test('links keep their text, words stay together', () => {
+  assert.equal(htmlToText('go <a href="https://x.example">there</a>, w<b>or</b>d'), 'go there, word')
+})
+
+test('nothing unseen is left', () => {
+  const unseen = [
+    '<head><title>t</title><style>a{}</style><meta charset=x></head>',
+    '<script>if (a<b) "</p>"</script>',
+    '<template>t</template><noscript>n</noscript><object>o</object>',
+    '<div style="display:none">h<div>i</div>j</div>',
+    "<span STYLE='Color:red; Display : NONE !important'>h</span>",
+    '<p style="display:none">hidden',
+    '<span style="visibility:hidden">h</span><span style="font-size:0px;line-height:1">h</span>',
+    '<span style="dis&#112;lay:none">h</span><span hidden>h</span><span style="display/**/:none">h</span>',
+    '<!-- c --><!--[if mso]>outlook<![endif]--><!doctype html><?xml v?><!-->',
+  ]
+  for (const html of unseen) assert.equal(htmlToText(`${html}<p>seen</p>`), 'seen', html)
+  for (const html of [
+    '<i style="font-size:0.9em">seen</i>',
+    '<i data-x="hidden">seen</i>',
+    '<i class=hidden>seen</i>',
+  ]) {
+    assert.equal(htmlToText(html), 'seen', html)
+  }
+})
+
+test('a hidden row or item ends where the next begins', () => {
+  assert.equal(htmlToText('<table><tr><td style="display:none">h<td>seen</table>'), 'seen')
+  assert.equal(htmlToText('<ul><li hidden>h<li>seen</ul>'), 'seen')
+})
+
+test('broken markup reads as in a browser', () => {
+  const cases: [string, string][] = [
+    ['a < b and 1<2', 'a < b and 1<2'],
+    ['a <b title="x>y">b</b> c', 'a b c'],
+    ["a <b don't>b", 'a b'],
+    ['</p>a</nothing>', 'a'],
+    ['a<br/>b<BR >c', 'a\nb\nc'],
+    ['a <b', 'a'],
+    ['a <!-- never ends', 'a'],
+    ['a <script>never ends', 'a'],
+    ['<title>a</titlex></title >b', 'b'],
+    ['<a href="never ends>b</a>', ''],
+    ['', ''],
+  ]
+  for (const [html, expected] of cases) assert.equal(htmlToText(html), expected, html)
+})
+
+test('character references', () => {
+  const cases: [string, string][] = [
+    ['&lt;b&gt; &amp;amp; &quot;&apos;', '<b> &amp; "\''],
+    ['&uuml;&Uuml;&euro;&hellip;&thetasym;&yuml;', 'üÜ€…ϑÿ'],
+    ['&#252;&#xFC;&#x1F600;', 'üü😀'],
+    ['&#128;&#150;', '€–'],
+    ['&#0;&#xD800;&#x110000;&#99999999;', '\ufffd\ufffd\ufffd\ufffd'],
+    ['&copy 2025 &ampx &hellip &nothing; &;&#;&', '© 2025 &ampx &hellip &nothing; &;&#;&'],
+    ['&__proto__; &constructor;', '&__proto__; &constructor;'],
+  ]
+  for (const [text, expected] of cases) assert.equal(decodeEntities(text), expected, text)
+})
+
+test('the text is bounded', () => {
+  assert.equal(htmlToText('word '.repeat(200_000)).length, HTML_TEXT_MAX)
+})
