@@ -3,6 +3,7 @@
 import { getServers } from 'node:dns'
 import { isIP } from 'node:net'
 import type { Answer, Question, RecordType as WireType } from 'dns-packet'
+import { authoritiesOf } from './authority.ts'
 import type { Clock } from './clock.ts'
 import { dnsError, exchange, type NameServer, type Reply } from './dns-exchange.ts'
 
@@ -12,7 +13,10 @@ export interface Resolver {
    * node:dns/promises resolve(), so that it can stand in its place.
    */
   resolve(name: string, type: string): Promise<unknown[]>
-  /** The same without any answer kept from before: for checks a person waits for. */
+  /**
+   * The same without any answer kept from before: the zone's own name servers are asked, or the usual ones where these
+   * cannot be reached. For checks a person waits for.
+   */
   fresh(name: string, type: string): Promise<unknown[]>
   /** Calls off what is under way; nothing is open afterwards. */
   close(): Promise<void>
@@ -24,12 +28,16 @@ export interface ResolverOptions {
   clock: Clock
   /** How long one server is waited for, in ms. */
   timeoutMs?: number
+  /** Who speaks for a name; by its NS records unless given. */
+  authorities?: typeof authoritiesOf
 }
 
 const TIMEOUT_MS = 1500
 const MAX_SERVERS = 3
 /** Rounds over the servers before a silent network is given up. */
 const ROUNDS = 2
+/** Name servers of a zone that are tried before the usual ones are asked. */
+const MAX_AUTHORITIES = 2
 const MAX_CNAMES = 8
 // Seconds.
 const MAX_TTL = 3600
@@ -86,6 +94,7 @@ class CachingResolver implements Resolver {
   readonly #servers: NameServer[]
   readonly #clock: Clock
   readonly #timeoutMs: number
+  readonly #authorities: typeof authoritiesOf
   /** Insertion order is the order of use: the first is the one unused for longest. */
   readonly #kept = new Map<string, { outcome: Outcome; until: number }>()
   readonly #asking = new Map<string, Promise<Outcome>>()
@@ -97,6 +106,7 @@ class CachingResolver implements Resolver {
     this.#servers = servers.slice(0, MAX_SERVERS).map(parseServer)
     this.#clock = options.clock
     this.#timeoutMs = options.timeoutMs ?? TIMEOUT_MS
+    this.#authorities = options.authorities ?? authoritiesOf
   }
 
   async resolve(name: string, type: string): Promise<unknown[]> {
@@ -116,7 +126,7 @@ class CachingResolver implements Resolver {
 
   async fresh(name: string, type: string): Promise<unknown[]> {
     const question = checked(name, type)
-    return present(await this.#ask(question), question)
+    return present((await this.#askAuthority(question)) ?? (await this.#ask(question)), question)
   }
 
   async close(): Promise<void> {
@@ -157,6 +167,18 @@ class CachingResolver implements Resolver {
     return { code: 'ESERVFAIL', ttl: 0, bytes: 0 }
   }
 
+  /** What the zone's own servers say; null when they say nothing, or name another name. */
+  async #askAuthority(question: Question): Promise<Outcome | null> {
+    const servers = await this.#authorities(question.name, (name, type) => this.resolve(name, type))
+    for (const server of servers.slice(0, MAX_AUTHORITIES)) {
+      const reply = await this.#askServer(question, server).catch(() => null)
+      if (!reply?.packet.flag_aa || !isAnswer(reply)) continue
+      const { outcome, alias } = readReply(reply, question.type, question.name)
+      return alias === null ? outcome : null
+    }
+    return null
+  }
+
   /** Asks the servers in turn until one has something to say; a refusal is taken when nobody says more. */
   async #exchange(question: Question): Promise<Reply> {
     let refusal: Reply | null = null
@@ -168,7 +190,7 @@ class CachingResolver implements Resolver {
         if (this.#closed) throw dnsError('ECANCELLED', question)
         try {
           const reply = await this.#askServer(question, server)
-          if (reply.rcode === 'NOERROR' || reply.rcode === 'NXDOMAIN') return reply
+          if (isAnswer(reply)) return reply
           unable.add(server)
           refusal ??= reply
         } catch (error) {
@@ -193,6 +215,10 @@ function checked(name: string, type: string): Question {
   if (!FORMS.has(type)) throw dnsError('EBADQUERY', question)
   if (!NAME.test(question.name)) throw dnsError('EBADNAME', question)
   return question
+}
+
+function isAnswer(reply: Reply): boolean {
+  return reply.rcode === 'NOERROR' || reply.rcode === 'NXDOMAIN'
 }
 
 /** A copy for each caller: some sort the list or write on the error. */

@@ -6,6 +6,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { test } from 'node:test'
 import { decode, encode } from 'dns-packet'
+import { authoritiesOf } from '../../../src/base/authority.ts'
 import { systemClock } from '../../../src/base/clock.ts'
 import { openResolver } from '../../../src/base/resolver.ts'
 import { ManualClock } from '../../support/clock.ts'
@@ -118,7 +119,7 @@ test('answers are kept for their TTL, refusals for the time of the SOA, and fres
   await resolver.resolve('a.test', 'A')
   assert.equal(asked(), 0)
   await resolver.fresh('a.test', 'A')
-  assert.equal(asked(), 1)
+  assert.equal(dns.queries.splice(0).filter(({ type }) => type === 'A').length, 2)
   clock.advance(1)
   await resolver.resolve('a.test', 'A')
   assert.equal(asked(), 1)
@@ -350,4 +351,59 @@ test('servers are given as ip, ip:port or [ipv6]:port', () => {
     assert.ok(openResolver({ servers: [server], clock: systemClock }))
   }
   assert.throws(() => openResolver({ servers: ['dns.test'], clock: systemClock }), /is no name server/)
+})
+
+test('fresh() asks who speaks for the zone, and the usual servers where nobody does', async () => {
+  await using usual = await startDns({ 'a.test': { TXT: ['old'], ttl: 60 }, 'alias.test': { CNAME: 'a.test' } })
+  await using zone = await startDns({ 'a.test': { TXT: ['new'] }, 'broken.test': { fault: 'servfail' } })
+  zone.zone['alias.test'] = { CNAME: 'elsewhere.example' }
+  zone.zone['elsewhere.example'] = { fault: 'refused' }
+  const gone = await startDns({})
+  await gone.close()
+  const at = (address: string) => ({ address: '127.0.0.1', port: Number(address.split(':')[1]) })
+  const asked: string[] = []
+  const fresh = async (authorities: string[], name = 'a.test') => {
+    const resolver = openResolver({
+      servers: [usual.address],
+      clock: systemClock,
+      authorities: async (host) => {
+        asked.push(host)
+        return authorities.map(at)
+      },
+    })
+    assert.deepEqual(await resolver.resolve('a.test', 'TXT'), [['old']])
+    const answer = await resolver.fresh(name, 'TXT')
+    await resolver.close()
+    return answer
+  }
+  assert.deepEqual(await fresh([zone.address]), [['new']])
+  assert.deepEqual(await fresh([gone.address, zone.address]), [['new']])
+  assert.deepEqual(await fresh([gone.address]), [['old']])
+  assert.deepEqual(await fresh([]), [['old']])
+  await assert.rejects(fresh([zone.address], 'absent.test'), code('ENOTFOUND'))
+  // Who cannot say is passed over, and so is an alias into another zone.
+  await assert.rejects(fresh([zone.address], 'broken.test'), code('ENOTFOUND'))
+  assert.deepEqual(await fresh([zone.address], 'alias.test'), [['old']])
+  assert.equal(asked.length, 7)
+})
+
+test('the servers of a zone are found upwards from the name, at public addresses only', async () => {
+  const local = zoneResolver({
+    'a.test': { NS: ['ns1.a.test', 'ns2.a.test', 'ns3.a.test', 'ns4.a.test', 'ns5.a.test'] },
+    'ns1.a.test': { A: ['198.41.0.4', '10.0.0.1', '127.0.0.1', '169.254.1.1', '100.64.0.1', '192.168.0.1'] },
+    'ns2.a.test': { AAAA: ['2001:503:ba3e::2:30', '::1', 'fd00::1', '::ffff:10.0.0.1'] },
+    'ns3.a.test': { A: ['198.41.0.5', '198.41.0.6', '198.41.0.7'] },
+    'b.test': { NS: ['ns.b.test'] },
+    'deep.c.test': { fault: 'servfail' },
+    'c.test': { NS: ['ns1.a.test'] },
+    test: { NS: ['ns1.a.test'] },
+  })
+  const addresses = async (name: string) => (await authoritiesOf(name, local.resolve)).map(({ address }) => address)
+  const expected = ['198.41.0.4', '2001:503:ba3e::2:30', '198.41.0.5', '198.41.0.6']
+  assert.deepEqual(await addresses('_dmarc.x.y.a.test'), expected)
+  assert.ok(!local.queries.some(({ name }) => name === 'ns5.a.test'))
+  assert.deepEqual(await addresses('b.test'), [])
+  assert.deepEqual(await addresses('deep.c.test'), [])
+  // The servers of a whole top-level domain only refer to others.
+  assert.deepEqual(await addresses('absent.test'), [])
 })
