@@ -3,10 +3,11 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { after, test } from 'node:test'
-import type { RawMessage } from '../../src/surfaces/rest/schemas/message.ts'
+import { compileCheck } from '../../src/surfaces/http/validate.ts'
+import { RawMessage } from '../../src/surfaces/rest/schemas/message.ts'
 import type { MessageSummary } from '../../src/surfaces/rest/schemas/message-summary.ts'
 import { startHouse } from '../support/house.ts'
-import { data, failure, receiveRaw } from './expect.ts'
+import { data, etagOf, failure, receiveRaw } from './expect.ts'
 
 const house = await startHouse()
 after(() => house.close())
@@ -34,6 +35,8 @@ async function bytes(headers: Record<string, string> = {}, method = 'GET') {
 test('JSON holds the whole mail in base64, with its digest', async () => {
   const reply = await house.get(path, ana.key)
   const raw = data<RawMessage>(reply)
+  assert.deepEqual(compileCheck(RawMessage).issues(raw), [])
+  assert.equal(reply.headers.get('content-type'), 'application/json; charset=utf-8')
   const whole = Buffer.from(raw.raw, 'base64')
   assert.equal(whole.length, raw.size_bytes)
   assert.equal(raw.size_bytes, summary!.size_bytes)
@@ -44,6 +47,25 @@ test('JSON holds the whole mail in base64, with its digest', async () => {
     /^Return-Path: <a@b\.test>\r\n(.+\r\n)*Received: /,
   )
   assert.equal(raw.encoding, 'base64')
+})
+
+test('JSON carries a weak tag and knows no ranges', async () => {
+  const etag = etagOf(await house.get(path, ana.key))
+  assert.equal((await house.get(path, ana.key, { 'if-none-match': etag })).status, 304)
+  const ranged = await house.get(path, ana.key, { range: 'bytes=0-9' })
+  assert.equal(ranged.headers.get('accept-ranges'), null)
+  data(ranged)
+})
+
+test('mails of every length around the boundaries of base64 come back whole', async () => {
+  for (const length of [0, 1, 2, 3, 4]) {
+    const box = await team.mailbox(`l${length}@shop.test`)
+    const mail = `From: a@b.test\r\nTo: l${length}@shop.test\r\nSubject: Small\r\n\r\n${'x'.repeat(length)}\r\n`
+    await receiveRaw(house, { from: 'a@b.test', to: box.email, content: mail })
+    const [message] = data<MessageSummary[]>(await house.get('/mailbox/messages', box.key))
+    const raw = data<RawMessage>(await house.get(`/mailbox/messages/${message!.id}/raw`, box.key))
+    assert.ok(Buffer.from(raw.raw, 'base64').toString().endsWith(mail))
+  }
 })
 
 test('message/rfc822 gives the same bytes, as a file', async () => {

@@ -67,10 +67,12 @@ export function sendBytes(visit: Visit, bytes: BytesAnswer): void {
   const { sizeBytes: size, etag } = bytes
   for (const [name, value] of Object.entries(bytes.headers ?? {})) ctx.set(name, value)
   ctx.set('ETag', etag)
-  ctx.set('Accept-Ranges', 'bytes')
+  // A weak tag says that the bytes differ from one answer to the next: their ranges do not fit together.
+  const isRanged = !etag.startsWith('W/')
+  if (isRanged) ctx.set('Accept-Ranges', 'bytes')
   if (unchanged(visit, etag)) return
   // Range is defined for GET alone (RFC 9110 14.2).
-  const range = visit.method === 'GET' ? visit.header('range') : undefined
+  const range = isRanged && visit.method === 'GET' ? visit.header('range') : undefined
   const span = spanOf(range, visit.header('if-range'), size, etag)
   if (span === 'unsatisfiable') {
     ctx.set('Content-Range', `bytes */${size}`)

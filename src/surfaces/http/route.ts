@@ -70,7 +70,7 @@ export interface ListAnswer {
 export interface BytesAnswer {
   type: string
   sizeBytes: number
-  /** Strong tag of the whole content, quotes included. */
+  /** Tag of the whole content, quotes included; ranges are given where it is strong. */
   etag: string
   headers?: Record<string, string>
   /** @param end exclusive */
