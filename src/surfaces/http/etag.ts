@@ -1,6 +1,6 @@
 // Tags of what was read, and what a request says about the tag it knows (decisions §1.7).
 
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { canonicalJson } from '../../base/canonical-json.ts'
 import { conflict } from '../../base/errors.ts'
 
@@ -40,7 +40,7 @@ export function expectMatch(header: string | undefined, current: unknown): void 
 }
 
 function digest(text: string): string {
-  return createHash('sha256').update(text).digest('base64url').slice(0, TAG_LENGTH)
+  return hash('sha256', text, 'base64url').slice(0, TAG_LENGTH)
 }
 
 function opaqueOf(etag: string): string {

@@ -5,16 +5,18 @@ import { notFound, ProductError } from '../../base/errors.ts'
 import { identify, requireAllowance, requireCredential, requirePermission } from './authenticate.ts'
 import { checkDeclaredSize } from './body.ts'
 import { allowOrigin, answerOptions } from './cors.ts'
-import { expectMatch } from './etag.ts'
+import { statusOf } from './errors.ts'
+import { Facts } from './facts.ts'
 import { once } from './idempotency.ts'
 import { checkHeaders, ownerOf, readJsonInput, readParameters, readPath } from './input.ts'
 import { chooseType, requireJsonBody } from './negotiate.ts'
 import { type Outcome, outcomeOf, sendBytes, sendError, sendOutcome } from './reply.ts'
-import { type BytesAnswer, type Input, isBytes, type RequestFacts } from './route.ts'
+import { type BytesAnswer, type Input, isBytes } from './route.ts'
 import { type Desk, Visit } from './visit.ts'
 
 const METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS'
 const CLIENT_ID_MAX = 128
+const LOGGED_PATH_MAX = 512
 
 /** The one middleware of a listener. It answers everything itself and never throws. */
 export function mount(desk: Desk): Koa.Middleware {
@@ -95,55 +97,33 @@ function keepPace(visit: Visit): void {
 async function handle(visit: Visit): Promise<Outcome | BytesAnswer> {
   const { principal, desk, input } = visit
   const { route } = visit.found.entry!
-  const given = { principal, ...input, app: desk.app, request: factsOf(visit) }
+  const given = { principal, ...input, app: desk.app, request: new Facts(visit) }
   return outcomeOf(visit, await route.handle(given as Input<typeof route.as, undefined, undefined, undefined>))
 }
 
-function factsOf(visit: Visit): RequestFacts {
-  return {
-    id: visit.id,
-    accepts: visit.accepts,
-    range: visit.header('range') ?? null,
-    ifRange: visit.header('if-range') ?? null,
-    get source() {
-      return visit.source
-    },
-    get signal() {
-      return visit.signal
-    },
-    matches: (current) => expectMatch(visit.header('if-match'), current),
-  }
-}
-
 async function fail(visit: Visit, error: unknown): Promise<void> {
-  const { ctx, desk } = visit
-  if (!(error instanceof ProductError)) {
-    desk.app.log.error({ err: error, request_id: visit.id }, 'a request failed')
-  }
-  if (ctx.headerSent) {
-    visit.res.destroy()
-    return
-  }
+  const { ctx } = visit
   const shown =
     error instanceof ProductError ? error : new ProductError('internal_error', 'Something went wrong on our side.')
-  await sendError(visit, shown)
+  if (statusOf(shown.code) >= 500) visit.desk.app.log.error({ err: error, ...lineOf(visit) }, 'a request failed')
+  if (ctx.headerSent) visit.res.destroy()
+  else await sendError(visit, shown)
 }
 
-/** One line for the operator; aloud when the client wants to find its request again or something broke. */
+/** One line for the operator; aloud when the client wants to find its request again. */
 function note(visit: Visit, ms: number): void {
   const { log } = visit.desk.app
   const clientId = visit.header('x-request-id')?.slice(0, CLIENT_ID_MAX)
-  const aloud = clientId !== undefined || visit.ctx.status >= 500
-  if (!aloud && !log.isLevelEnabled('debug')) return
-  const line = {
+  const level = clientId === undefined ? 'debug' : 'info'
+  if (!log.isLevelEnabled(level)) return
+  log[level]({ ...lineOf(visit), client_request_id: clientId, status: visit.ctx.status, ms }, 'request')
+}
+
+function lineOf(visit: Visit): Record<string, unknown> {
+  return {
     request_id: visit.id,
-    client_request_id: clientId,
     method: visit.method,
-    path: visit.path.slice(0, 512),
-    status: visit.ctx.status,
+    path: visit.path.slice(0, LOGGED_PATH_MAX),
     key_id: visit.principal?.keyId,
-    ms,
   }
-  if (aloud) log.info(line, 'request')
-  else log.debug(line, 'request')
 }

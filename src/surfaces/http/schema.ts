@@ -111,7 +111,7 @@ export function pageQuery<const F extends { limit: number } & Record<string, TSc
 ): TObject<PageFields<F>> {
   const { limit, ...filters } = fields
   const properties: Record<string, TSchema> = {
-    limit: Default(Type.Integer({ minimum: 1, maximum: PAGE_MAX }), limit),
+    limit: Default(Type.Integer({ minimum: 1, maximum: PAGE_MAX, description: 'Entries of a page.' }), limit),
     cursor: Type.Optional(cursorText()),
   }
   for (const [name, schema] of Object.entries(filters) as [string, TSchema][]) {

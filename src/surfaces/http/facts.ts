@@ -1,0 +1,42 @@
+// What a handler may know of the request itself.
+
+import { expectMatch } from './etag.ts'
+import type { RequestFacts } from './route.ts'
+import type { Visit } from './visit.ts'
+
+// A class, because an object literal with getters costs V8 a hidden class for every request.
+export class Facts implements RequestFacts {
+  readonly #visit: Visit
+
+  constructor(visit: Visit) {
+    this.#visit = visit
+  }
+
+  get id(): string {
+    return this.#visit.id
+  }
+
+  get source(): string {
+    return this.#visit.source
+  }
+
+  get accepts(): string {
+    return this.#visit.accepts
+  }
+
+  get range(): string | null {
+    return this.#visit.header('range') ?? null
+  }
+
+  get ifRange(): string | null {
+    return this.#visit.header('if-range') ?? null
+  }
+
+  get signal(): AbortSignal {
+    return this.#visit.signal
+  }
+
+  matches(current: unknown): void {
+    expectMatch(this.#visit.header('if-match'), current)
+  }
+}
