@@ -32,7 +32,7 @@ export function answerOptions(visit: Visit, allow: string): void {
   ctx.status = 204
   ctx.set('Allow', allow)
   if (visit.header('access-control-request-method') === undefined) return
-  if (ctx.response.get('Access-Control-Allow-Origin') === '') return
+  if (!visit.res.hasHeader('Access-Control-Allow-Origin')) return
   ctx.set('Access-Control-Allow-Methods', allow)
   ctx.set('Access-Control-Allow-Headers', SENDABLE)
   ctx.set('Access-Control-Max-Age', PREFLIGHT_SECONDS)

@@ -13,8 +13,8 @@ export function chooseType(visit: Visit): void {
   const accept = visit.header('accept')
   visit.accepts = produces[0]!
   if (accept === undefined || accept === ANYTHING || accept === visit.accepts || produces.includes(ANYTHING)) return
-  const chosen = visit.ctx.accepts(...produces)
-  if (typeof chosen !== 'string') {
+  const chosen = bestType(accept, produces)
+  if (chosen === null) {
     throw new ProductError('not_acceptable', `This produces ${produces.join(' or ')} only.`, { param: 'Accept' })
   }
   visit.accepts = chosen
@@ -37,6 +37,28 @@ export function requireJsonBody(visit: Visit): void {
   throw new ProductError('unsupported_media_type', 'A body must be application/json in UTF-8.', {
     param: 'Content-Type',
   })
+}
+
+/** The produced type the client likes best, the first of equals; null when it wants none (RFC 9110 12.5.1). */
+function bestType(accept: string, produces: readonly string[]): string | null {
+  const ranges = new Map<string, number>()
+  for (const item of accept.split(',')) {
+    // Parameters beside the weight ("charset=utf-8") do not tell our types apart.
+    const [range, ...parameters] = item.split(';').map((part) => part.trim().toLowerCase())
+    const weight = parameters.find((parameter) => /^q\s*=/.test(parameter))
+    ranges.set(range!, weight === undefined ? 1 : Number(weight.slice(weight.indexOf('=') + 1)))
+  }
+  let best: string | null = null
+  let most = 0
+  for (const type of produces) {
+    const family = `${type.slice(0, type.indexOf('/'))}/*`
+    const weight = ranges.get(type) ?? ranges.get(family) ?? ranges.get(ANYTHING) ?? 0
+    if (weight > most) {
+      best = type
+      most = weight
+    }
+  }
+  return best
 }
 
 export function hasBody(req: IncomingMessage): boolean {

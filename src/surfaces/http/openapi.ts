@@ -76,7 +76,15 @@ const HEADERS: Json = {
   'X-RateLimit-Limit': { description: 'Requests per minute.', schema: { type: 'integer' } },
   'X-RateLimit-Remaining': { description: 'Requests left in this minute.', schema: { type: 'integer' } },
   'X-RateLimit-Reset': { description: 'Unix second at which the minute ends.', schema: { type: 'integer' } },
+  ETag: {
+    description: 'Stands for the state that was shown; for If-None-Match and If-Match.',
+    schema: { type: 'string' },
+  },
+  Location: { description: 'Path of what was made.', schema: { type: 'string' } },
 }
+
+/** What every response carries. */
+const EVERYWHERE = Object.keys(HEADERS).filter((name) => name.startsWith('X-'))
 
 function originOf(config: Config, surface: Surface): string {
   return surface === 'app' ? config.APP_ORIGIN : config.SEND_ORIGIN
@@ -151,7 +159,8 @@ function successOf(one: Route, paged: boolean, produces: readonly string[]): Jso
     type,
     { schema: type === 'application/json' ? json : { type: 'string', format: 'binary' } },
   ])
-  const names = Object.keys(HEADERS).map((name) => [name, { $ref: `#/components/headers/${name}` }])
+  const own = [...(one.etag === true ? ['ETag'] : []), ...(one.status === 201 ? ['Location'] : [])]
+  const names = [...EVERYWHERE, ...own].map((name) => [name, { $ref: `#/components/headers/${name}` }])
   return { description: one.summary, headers: Object.fromEntries(names), content: Object.fromEntries(content) }
 }
 
