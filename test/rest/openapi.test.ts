@@ -15,6 +15,7 @@ interface Parameter {
   name: string
   in: string
   required: boolean
+  description?: string
   schema: object
 }
 
@@ -123,6 +124,19 @@ test('every parameter of a path is declared, and no other', () => {
     assert.ok(declared.every(({ required }) => required))
     const names = operation.parameters.map((parameter) => `${parameter.in} ${parameter.name}`)
     assert.equal(new Set(names).size, names.length)
+  }
+})
+
+test('every query parameter and every member of a body says what it means', () => {
+  for (const { operation } of operations) {
+    for (const { name, in: place, description } of operation.parameters) {
+      if (place !== 'path') assert.ok(description, `${operation.operationId}: ${name}`)
+    }
+  }
+  for (const { body, operation } of routes) {
+    for (const [name, member] of Object.entries(body?.properties ?? {})) {
+      assert.ok((member as { description?: string }).description, `${operation}: ${name}`)
+    }
   }
 })
 

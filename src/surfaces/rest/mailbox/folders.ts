@@ -18,7 +18,14 @@ const listFolders = route({
   description: 'By `sort_order`, then by name. `meta.state` is the state of the folders.',
   as: 'mailbox',
   permission: 'mailbox.read',
-  query: pageQuery({ limit: MAILBOX_PAGE, parent_id: Id('folder'), role: FolderRole }),
+  query: pageQuery({
+    limit: MAILBOX_PAGE,
+    parent_id: {
+      ...Id('folder'),
+      description: 'Folders directly inside this one; 404 when it is not of this mailbox.',
+    },
+    role: FolderRole,
+  }),
   reply: listOf(Folder),
   async handle({ query, after, principal, app }) {
     const account = await accountOf(app, principal)

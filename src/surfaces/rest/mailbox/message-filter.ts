@@ -6,11 +6,15 @@ import { notFound } from '../../../base/errors.ts'
 import { sha256 } from '../../../base/secrets.ts'
 import type { Context } from '../../../context.ts'
 import type { Account, MessageFilter } from '../../../store/records.ts'
-import { BooleanQuery, Id, parseTime, TimeQuery } from '../../http/schema.ts'
+import { Id, parseTime, TimeQuery } from '../../http/schema.ts'
 
 const TEXT_MAX = 255
 const SIZE_MAX = 2 ** 40
 const QUERY_MAX = 512
+
+function Flag(description: string) {
+  return Type.Boolean({ description })
+}
 
 function Part(description: string) {
   return Type.String({ minLength: 1, maxLength: TEXT_MAX, description })
@@ -26,21 +30,24 @@ export const threadFilters = {
     examples: ['from:billing@supplier.example has:attachment -is:read'],
   }),
   participant: Part('A part of an address or name in From, To or Cc.'),
-  folder_id: Id('folder'),
+  folder_id: {
+    ...Id('folder'),
+    description: 'Messages in this folder, Trash and Junk included; 404 when it is not of this mailbox.',
+  },
   after: { ...TimeQuery, description: 'Received at or after: RFC 3339 time, or YYYY-MM-DD meaning 00:00:00Z.' },
   before: { ...TimeQuery, description: 'Received before: RFC 3339 time, or YYYY-MM-DD meaning 00:00:00Z.' },
-  has_attachment: BooleanQuery,
-  is_unread: BooleanQuery,
+  has_attachment: Flag('At least one part that is not shown inside the HTML body, or none.'),
+  is_unread: Flag('Without the keyword `$seen`, or with it.'),
 }
 
 /** Filters of message lists (decisions §10.3). */
 export const messageFilters = {
   ...threadFilters,
-  thread_id: Id('thread'),
+  thread_id: { ...Id('thread'), description: 'Messages of this thread; 404 when it is not of this mailbox.' },
   from: Part('A part of the address or name in From.'),
   to: Part('A part of an address or name in To.'),
   subject: Part('A part of the subject.'),
-  is_flagged: BooleanQuery,
+  is_flagged: Flag('With the keyword `$flagged`, or without it.'),
   keyword: Part('A keyword the message has.'),
   not_keyword: Part('A keyword the message does not have.'),
   min_size: Type.Integer({ minimum: 0, maximum: SIZE_MAX, description: 'Smallest size in bytes.' }),

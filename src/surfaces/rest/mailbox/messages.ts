@@ -26,8 +26,11 @@ const listMessages = route({
   query: pageQuery({
     limit: MAILBOX_PAGE,
     ...messageFilters,
-    sort: Default(Words(['received_at', 'sent_at', 'subject', 'from', 'size']), 'received_at'),
-    sort_direction: Default(Words(['asc', 'desc']), 'desc'),
+    sort: Default(
+      Words(['received_at', 'sent_at', 'subject', 'from', 'size'], 'What the list is ordered by.'),
+      'received_at',
+    ),
+    sort_direction: Default(Words(['asc', 'desc'], 'Direction of `sort`.'), 'desc'),
     collapse_threads: Type.Boolean({ description: 'Of each thread only the first message in the order of the list.' }),
   }),
   reply: listOf(MessageSummary),
@@ -65,7 +68,7 @@ const readMessage = route({
       MAILBOX_LIMITS.message_body_chars_default,
     ),
     include: Default(
-      CommaList(Words(MESSAGE_PARTS), MESSAGE_PARTS.length),
+      { ...CommaList(Words(MESSAGE_PARTS), MESSAGE_PARTS.length), description: 'Comma list of the members to show.' },
       MESSAGE_PARTS.filter((part) => part !== 'headers'),
     ),
   }),

@@ -29,7 +29,7 @@ const listInboundLogs = route({
     status: InboundStatus,
     from_date: { ...TimeQuery, description: 'At or after: RFC 3339 time, or YYYY-MM-DD meaning 00:00:00Z.' },
     to_date: { ...TimeQuery, description: 'Before: RFC 3339 time, or YYYY-MM-DD meaning the end of that day.' },
-    mailbox_id: Id('mailbox'),
+    mailbox_id: { ...Id('mailbox'), description: 'Mail to this mailbox; 404 when it is not of the team.' },
     domain: Type.String({ minLength: 1, maxLength: 253, description: 'Domain of the recipient.' }),
     search: Type.String({
       minLength: 1,

@@ -48,7 +48,12 @@ const createMailboxKey = route({
   secret: true,
   params: ofMailbox,
   body: record('MailboxKeyCreate', 'What a new API key is made of.', {
-    name: Type.String({ minLength: 1, maxLength: 100, examples: ['Reading assistant'] }),
+    name: Type.String({
+      minLength: 1,
+      maxLength: 100,
+      description: 'For whoever looks at the list of keys.',
+      examples: ['Reading assistant'],
+    }),
     permissions: Type.Optional(
       Type.Array(Words(MAILBOX_SCOPES), {
         minItems: 1,

@@ -11,7 +11,7 @@ import {
 } from '../../../directory/mailbox-input.ts'
 import type { Mailbox, MailboxInput } from '../../../directory/mailboxes.ts'
 import { answer, route } from '../../http/route.ts'
-import { BooleanQuery, Default, Id, listOf, pageQuery } from '../../http/schema.ts'
+import { Default, Id, listOf, pageQuery } from '../../http/schema.ts'
 import { presentNewKey } from '../schemas/api-key.ts'
 import { MailboxAdmin, MailboxStatus, NewMailbox, presentMailboxAdmin } from '../schemas/mailbox.ts'
 import { record } from '../schemas/record.ts'
@@ -34,9 +34,9 @@ const listMailboxes = route({
   query: pageQuery({
     limit: MANAGEMENT_PAGE,
     status: MailboxStatus,
-    domain_id: Id('domain'),
+    domain_id: { ...Id('domain'), description: 'Mailboxes at this domain; 404 when it is not of the team.' },
     search: Type.String({ minLength: 1, maxLength: 255, description: 'A part of the address or of the display name.' }),
-    is_agent: BooleanQuery,
+    is_agent: Type.Boolean({ description: 'Registered by an agent, or not.' }),
   }),
   reply: listOf(MailboxAdmin),
   async handle({ query, after, principal, app }) {
@@ -59,7 +59,7 @@ const MailboxCreate = record('MailboxCreate', 'What a new mailbox is made of.', 
       'no mailbox of their own.',
     examples: ['ana@shop.example'],
   }),
-  display_name: Type.Optional(Type.String({ minLength: 1, maxLength: DISPLAY_NAME_MAX })),
+  display_name: Type.Optional(Type.String({ minLength: 1, maxLength: DISPLAY_NAME_MAX, description: 'Used in From.' })),
   quota_bytes: Type.Optional(
     Type.Integer({
       minimum: QUOTA_MIN_BYTES,

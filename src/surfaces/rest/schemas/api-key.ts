@@ -7,7 +7,7 @@ import { Id, Nullable, Words } from '../../http/schema.ts'
 import { record } from './record.ts'
 import { isoTimeOrNull, TimeOf, TimeOrNull } from './time.ts'
 
-export const KeyStatus = Words(['active', 'expired', 'revoked'])
+export const KeyStatus = Words(['active', 'expired', 'revoked'], 'Only an active key opens anything.')
 
 export const ApiKey = record(
   'ApiKey',

@@ -7,7 +7,7 @@ import { Words } from '../../http/schema.ts'
 import { record } from './record.ts'
 
 export const FilterRule = record('FilterRule', 'One line of a sender filter.', {
-  type: Words(['allow', 'deny']),
+  type: Words(['allow', 'deny'], 'What a match means.'),
   pattern: Type.String({
     minLength: 1,
     maxLength: PATTERN_MAX,
@@ -23,7 +23,10 @@ export const FilterState = record(
     '`denylist` refuses senders a deny rule matches and no allow rule does. The filter of a mailbox comes before that of ' +
     'its domain.',
   {
-    mode: Words(['off', 'allowlist', 'denylist']),
+    mode: Words(
+      ['off', 'allowlist', 'denylist'],
+      'Whom the filter lets in: everyone, those allowed, those not denied.',
+    ),
     rules: Type.Array(FilterRule, {
       maxItems: RULES_MAX,
       description: 'Order is kept, exact duplicates are taken out. With mode `off` rules are kept but not used.',

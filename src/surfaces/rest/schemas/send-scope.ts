@@ -20,7 +20,7 @@ export const SendScope = record(
   'SendScope',
   'Sending accounts the mailbox may use: all of the team, named ones, or named delivery groups.',
   {
-    type: Words(TYPES),
+    type: Words(TYPES, 'Which sending accounts are meant.'),
     provider_public_ids: Type.Optional(
       Type.Array(Type.String({ pattern: '^dprov_[a-z0-9]{24}$' }), {
         minItems: 1,
