@@ -20,6 +20,11 @@ export class Budget {
     return this.#left
   }
 
+  /** How many wait. */
+  get waiting(): number {
+    return this.#waiting.length
+  }
+
   /** Takes an amount if it is there now. @returns false otherwise, and nothing is taken */
   take(amount: number): boolean {
     if (amount > this.#left) return false

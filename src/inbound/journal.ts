@@ -27,7 +27,7 @@ interface Parts {
 }
 
 export class Journal {
-  /** Faults in bytes since the start, by kind, for the operator. */
+  /** Faults in bytes since the start, by kind. */
   readonly faults = new Map<LineFault, number>()
   readonly #parts: Parts
   readonly #probes = new Probes()
@@ -37,8 +37,11 @@ export class Journal {
     this.#parts = parts
   }
 
-  countFault(fault: LineFault): void {
-    this.faults.set(fault, (this.faults.get(fault) ?? 0) + 1)
+  /** Counts a line or a mail whose bytes broke the rules, and tells the operator. */
+  countFault(fault: LineFault, peer: Peer): void {
+    const count = (this.faults.get(fault) ?? 0) + 1
+    this.faults.set(fault, count)
+    this.#parts.log.info({ fault, count, remoteAddress: peer.address }, 'malformed SMTP')
   }
 
   /** Notes a recipient turned away at RCPT. Resolves when the row is on the disk, or when that takes too long. */

@@ -26,6 +26,8 @@ export const ALL_SPOOL_BYTES = 4 * 1024 * 1024 * 1024
 export const AT_WORK_BYTES = 96 * 1024 * 1024
 /** What the smallest mail counts for, so that their number is bounded too. */
 export const AT_WORK_LEAST = 64 * 1024
+/** Mails that wait for their turn; RFC 5321 4.5.3.2.6 has the peer of each wait 10 minutes for the answer. */
+export const MAX_WAITING = 1000
 
 /** Time a PROXY header may take to arrive in ms. */
 export const PROXY_MS = 10_000

@@ -1,8 +1,10 @@
 // The SMTP door: takes connections, bounds them, gives each its session, and closes in order.
 
+import { once } from 'node:events'
 import { createServer, type Server, type Socket } from 'node:net'
 import type { SMTPServer } from 'smtp-server'
 import type { Timer } from '../base/clock.ts'
+import { ProductError } from '../base/errors.ts'
 import type { Service } from '../base/loop.ts'
 import type { Context } from '../context.ts'
 import { Connections, isListed, plainAddress } from './connections.ts'
@@ -74,15 +76,16 @@ class Listener implements Inbound {
   async start(): Promise<void> {
     const { config, clock, log } = this.#app
     await this.#spool.open()
-    await new Promise<void>((resolve, reject) => {
-      this.#server.once('error', reject)
-      this.#server.listen(config.SMTP_PORT, config.SMTP_BIND, () => {
-        this.#server.off('error', reject)
-        // No file handles left, for one: connections are lost until there are some, the door stays open.
-        this.#server.on('error', (error) => log.error({ err: error }, 'the SMTP port could not take a connection'))
-        resolve()
-      })
-    })
+    try {
+      this.#server.listen(config.SMTP_PORT, config.SMTP_BIND)
+      await once(this.#server, 'listening')
+    } catch (cause) {
+      const reason = (cause as NodeJS.ErrnoException).code ?? String(cause)
+      const message = `The SMTP port ${config.SMTP_PORT} of ${config.SMTP_BIND} cannot be opened (${reason}); see SMTP_PORT and SMTP_BIND.`
+      throw new ProductError('service_unavailable', message, { cause })
+    }
+    // No file handles left, for one: connections are lost until there are some, the door stays open.
+    this.#server.on('error', (error) => log.error({ err: error }, 'the SMTP port could not take a connection'))
     this.#sweep = clock.every(SWEEP_MS, () => this.#lookAround())
   }
 
@@ -166,10 +169,7 @@ class Listener implements Inbound {
         }
       },
       receive: (content, transaction, peer) => this.#track(receiver.receive(content, transaction, peer)),
-      noteFault: (fault, peer) => {
-        this.#journal.countFault(fault)
-        log.info({ fault, remoteAddress: peer.address }, 'a command line was malformed')
-      },
+      noteFault: (fault, peer) => this.#journal.countFault(fault, peer),
       left: (session) => this.#forget(session),
     }
   }

@@ -6,7 +6,7 @@ import type { DeliverTarget } from '../store/deliver.ts'
 import { Budget } from './budget.ts'
 import type { Journal } from './journal.ts'
 import { type Judgement, judge } from './judgement.ts'
-import { AT_WORK_BYTES, AT_WORK_LEAST } from './limits.ts'
+import { AT_WORK_BYTES, AT_WORK_LEAST, MAX_WAITING } from './limits.ts'
 import type { Passage } from './passage.ts'
 import type { Recipient, Recipients } from './recipients.ts'
 import { type Refusal, type Reply, refusals, replies } from './replies.ts'
@@ -60,15 +60,17 @@ export class Receiver {
       passage.receivedAt = app.clock.now()
       passage.sizeBytes = content.byteLength
       const malformed = judgeForm(content)
-      if (malformed?.reason === 'bad_bytes') journal.countFault(content.fault!)
+      if (malformed?.reason === 'bad_bytes') journal.countFault(content.fault!, passage.peer)
       if (malformed || !held) return malformed
+      if (this.#atWork.waiting >= MAX_WAITING) return refusals.busy
       const room = Math.max(held.sizeBytes * COPIES, AT_WORK_LEAST)
       return await this.#atWork.during(room, async () => {
         const inspection = await app.inspector.inspect(held.source, this.#arrival(passage))
         return this.#settle(passage, inspection)
       })
     } finally {
-      await held?.release()
+      // A file that stays is removed at the next start; the mail's answer does not depend on it.
+      await held?.release().catch((error: unknown) => app.log.warn({ err: error }, 'a spool file could not be removed'))
     }
   }
 

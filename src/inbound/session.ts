@@ -121,7 +121,14 @@ export class Session extends SMTPConnection {
   }
 
   override handler_RCPT(command: Buffer, done: Done): void {
-    this.#addRecipient(command.toString()).then((reply) => this.#answer(reply, done))
+    const transaction = this.#transaction
+    if (!transaction) {
+      this.#answer(replies.senderFirst, done)
+      return
+    }
+    const path = readRecipient(command.toString(), transaction.sender.utf8)
+    if (isReply(path)) this.#answer(path, done)
+    else this.#addRecipient(transaction, path).then((reply) => this.#answer(reply, done))
   }
 
   override handler_DATA(command: Buffer, done: Done): void {
@@ -150,16 +157,13 @@ export class Session extends SMTPConnection {
     return replies.sender
   }
 
-  async #addRecipient(command: string): Promise<Reply> {
-    const transaction = this.#transaction
-    if (!transaction) return replies.senderFirst
-    const path = readRecipient(command, transaction.sender.utf8)
-    if (isReply(path)) return path
-    if (transaction.recipients.some(({ rcptTo }) => rcptTo === path.address)) return replies.recipient
-    if (transaction.recipients.length >= MAX_RECIPIENTS) return refusals.manyRecipients.reply
+  async #addRecipient(transaction: Transaction, path: RecipientPath): Promise<Reply> {
+    const { recipients } = transaction
+    if (recipients.some(({ rcptTo }) => rcptTo === path.address)) return replies.recipient
+    if (recipients.length >= MAX_RECIPIENTS) return refusals.manyRecipients.reply
     const verdict = await this.#desk.judge(path, transaction, this.#peer(transaction))
     if (isReply(verdict)) return verdict
-    transaction.recipients.push(verdict)
+    recipients.push(verdict)
     return replies.recipient
   }
 

@@ -83,7 +83,8 @@ export class Wire extends SMTPStream {
   #takeLine(piece: Buffer, complete: boolean): Buffer | null {
     if (this.#partial.length + piece.length > MAX_COMMAND_BYTES) return this.#refuse('too_long')
     const line = this.#partial.length > 0 ? Buffer.concat([this.#partial, piece]) : piece
-    this.#partial = complete ? EMPTY : line
+    // A copy, because a piece of a chunk would keep the whole chunk alive for as long as the peer likes.
+    this.#partial = complete ? EMPTY : Buffer.from(line)
     if (!complete) return null
     const text = line.subarray(0, -2)
     if (line.at(-2) !== CR) return this.#refuse('bare_lf')

@@ -10,6 +10,8 @@ import type { TestHouse } from './house.ts'
 export interface Kept {
   id: string
   subject: string
+  /** The address shown as the sender. */
+  from: string
   /** Role of the folder it lies in. */
   role: string
   thread: number
@@ -46,14 +48,15 @@ export interface LogRow {
 /** The messages of a mailbox in the order they were stored. */
 export async function keptIn(house: TestHouse, mailboxId: string): Promise<Kept[]> {
   const rows = await house.app.db.scan.all<Record<string, string & number>>(
-    `SELECT m.id, m.subject, f.role, m.thread, m.keywords, m.envelope, m.authentication, m.spam
+    `SELECT m.id, m.subject, m.from_email, f.role, m.thread, m.keywords, m.envelope, m.authentication, m.spam
      FROM messages m JOIN accounts a ON a.n = m.account JOIN message_folders mf ON mf.message = m.n
      JOIN folders f ON f.n = mf.folder WHERE a.mailbox_id = ? ORDER BY m.n`,
     [mailboxId],
   )
-  return rows.map(({ id, subject, role, thread, keywords, envelope, authentication, spam }) => ({
+  return rows.map(({ id, subject, from_email, role, thread, keywords, envelope, authentication, spam }) => ({
     id: id!,
     subject: subject!,
+    from: from_email!,
     role: role!,
     thread: thread!,
     keywords: JSON.parse(keywords!),
