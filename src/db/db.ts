@@ -104,11 +104,17 @@ export class Db {
   async #drain(): Promise<void> {
     // Callers of this turn of the event loop travel together.
     await new Promise(setImmediate)
-    const connection = await this.#writer.client.acquireConnection()
     try {
-      while (this.#waiting.length > 0) await this.#batch(connection, this.#waiting.splice(0, BATCH_MAX))
+      const connection = await this.#writer.client.acquireConnection()
+      try {
+        while (this.#waiting.length > 0) await this.#batch(connection, this.#waiting.splice(0, BATCH_MAX))
+      } finally {
+        await this.#writer.client.releaseConnection(connection)
+      }
+    } catch (error) {
+      // The file cannot be opened: whoever waits hears why, and whoever comes later tries again.
+      for (const unit of this.#waiting.splice(0)) unit.reject(error)
     } finally {
-      await this.#writer.client.releaseConnection(connection)
       this.#draining = this.#waiting.length > 0 ? this.#drain() : undefined
     }
   }
@@ -156,6 +162,8 @@ function openKnex(connection: ConnectionOptions): Knex {
     connection: connection as unknown as Knex.StaticConnectionConfig,
     useNullAsDefault: true,
     pool: { min: 1, max: 1, idleTimeoutMillis: 2 ** 31 - 1 },
+    // Knex prints what it throws as well; here only the thrower speaks.
+    log: { warn() {}, error() {}, deprecate() {}, debug() {} },
   })
 }
 
