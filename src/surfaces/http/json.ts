@@ -5,6 +5,10 @@ import { ProductError } from '../../base/errors.ts'
 
 /** Objects and arrays inside one another. */
 export const JSON_DEPTH_MAX = 32
+/** Members of one object. */
+export const JSON_MEMBERS_MAX = 1_000
+/** Objects and lists in all. */
+export const JSON_BRANCHES_MAX = 20_000
 
 const QUOTE = 0x22
 const BACKSLASH = 0x5c
@@ -18,7 +22,7 @@ const SURROGATE_ESCAPE = /\\u[dD][89a-fA-F]/
 
 /**
  * @throws ProductError invalid_parameter for a byte-order mark, invalid UTF-8, broken JSON, anything but an object,
- * more than 32 levels, a member given twice, or half a surrogate pair
+ * too many levels or members, a member given twice, or half a surrogate pair
  */
 export function readJsonObject(bytes: Buffer): Record<string, unknown> {
   if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) throw wrong('starts with a byte-order mark')
@@ -44,6 +48,7 @@ function checkShape(text: string): void {
   // For each open object the names seen so far, null for an open list.
   const open: (Set<string> | null)[] = []
   let nameNext = false
+  let branches = 0
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at)
     if (code === QUOTE) {
@@ -53,6 +58,7 @@ function checkShape(text: string): void {
       at = end
     } else if (code === OPEN_OBJECT || code === OPEN_LIST) {
       if (open.length >= JSON_DEPTH_MAX) throw wrong(`has more than ${JSON_DEPTH_MAX} levels`)
+      if (++branches > JSON_BRANCHES_MAX) throw wrong(`has more than ${JSON_BRANCHES_MAX} objects and lists`)
       nameNext = code === OPEN_OBJECT
       open.push(nameNext ? new Set() : null)
     } else if (code === CLOSE_OBJECT || code === CLOSE_LIST) {
@@ -68,6 +74,7 @@ function noteName(names: Set<string> | null | undefined, quoted: string): void {
   if (!(names instanceof Set)) return
   const name = quoted.includes('\\') ? String(parse(quoted)) : quoted.slice(1, -1)
   if (names.has(name)) throw wrong('names a member twice')
+  if (names.size >= JSON_MEMBERS_MAX) throw wrong(`has an object with more than ${JSON_MEMBERS_MAX} members`)
   names.add(name)
 }
 

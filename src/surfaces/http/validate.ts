@@ -91,13 +91,12 @@ function isObjectType(schema: object): boolean {
   return type === 'object' || (Array.isArray(type) && type.includes('object'))
 }
 
-/** A copy whose lists and objects end after more members than any schema allows: it breaks the same rules. */
+/** A copy whose lists end after more items than any schema allows: it breaks the same rules. */
 function shortened(value: unknown): unknown {
   if (Array.isArray(value)) return value.slice(0, SHOWN_MAX).map(shortened)
   if (value === null || typeof value !== 'object') return value
-  const entries = Object.entries(value).slice(0, SHOWN_MAX)
   // fromEntries defines members, so that a foreign "__proto__" stays one.
-  return Object.fromEntries(entries.map(([name, member]) => [name, shortened(member)]))
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, shortened(member)]))
 }
 
 function issuesOf(errors: TLocalizedValidationError[]): Issue[] {
