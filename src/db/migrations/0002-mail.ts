@@ -61,6 +61,7 @@ CREATE TABLE threads (
 ) STRICT;
 CREATE INDEX threads_order ON threads (account, listed, last_received_at, n);
 CREATE INDEX threads_unread ON threads (account, listed, last_received_at, n) WHERE unread_count > 0;
+CREATE INDEX threads_attachments ON threads (account, listed, last_received_at, n) WHERE has_attachments = 1;
 CREATE INDEX threads_subject ON threads (account, subject_key, last_received_at);
 
 CREATE TABLE thread_refs (
@@ -114,11 +115,12 @@ CREATE TABLE messages (
   created_at INTEGER NOT NULL
 ) STRICT;
 CREATE INDEX messages_order ON messages (account, listed, received_at, n);
-CREATE INDEX messages_thread ON messages (thread, received_at, n);
+CREATE INDEX messages_thread ON messages (thread, received_at, n, listed);
 CREATE INDEX messages_blob ON messages (blob);
 CREATE INDEX messages_internet_id ON messages (account, internet_message_id) WHERE internet_message_id IS NOT NULL;
 CREATE INDEX messages_unread ON messages (account, received_at, n) WHERE seen = 0;
 CREATE INDEX messages_flagged ON messages (account, received_at, n) WHERE flagged = 1;
+CREATE INDEX messages_attachments ON messages (account, received_at, n) WHERE has_attachments = 1;
 
 CREATE TABLE message_folders (
   folder INTEGER NOT NULL,

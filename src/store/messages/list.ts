@@ -3,17 +3,20 @@
 import type { Reader } from '../../db/db.ts'
 import type { Fragment } from '../folders.ts'
 import type { MessageSort } from '../records.ts'
-import { HITS_ARE_MORE, hitTables, isNear, matching } from '../search/hits.ts'
+import { type Hits, matching } from '../search/hits.ts'
 import type { Search } from '../search/search.ts'
-import { behind, type Cut, cutSql, every, inOrder, type OrderColumns, type Place, union } from '../search/sql.ts'
+import { behind, type Cut, cutOff, cutSql, every, type OrderColumns, type Place, union } from '../search/sql.ts'
+import { findByText, type TextList } from '../search/stages.ts'
 import { numberRange } from './numbers.ts'
-import { gathered, meets, meetsOnWalk, type Walk, walksOf } from './walk.ts'
+import { gathered, isCrowded, meets, meetsOnWalk, type Walk, walksOf, withinNear } from './walk.ts'
 
 export interface MessageCut extends Cut {
   sort: MessageSort
   /** Of each thread only the first message in the order of the list. */
   collapseThreads: boolean
 }
+
+const BY_TIME: OrderColumns = { at: 'm.received_at', n: 'm.n' }
 
 // Mail without a readable Date stands where it was received.
 const SORT_KEY: Record<MessageSort, (alias: string) => string> = {
@@ -27,8 +30,13 @@ const SORT_KEY: Record<MessageSort, (alias: string) => string> = {
 /** The messages of a page and one more, if there is one. */
 export async function listPlaces(reader: Reader, search: Search, cut: MessageCut): Promise<Place[]> {
   if (search.never) return []
+  const { text } = search
+  if (text && cut.sort === 'received_at') {
+    const start = cut.after === null ? null : Number(cut.after[1])
+    return cutOff(await findByText(reader, text, cut, start, textList(search, cut)), cut)
+  }
   const { sql, values } = listStatement(search, cut)
-  return inOrder(await reader.all<Place>(sql, values), cut.direction).slice(0, cut.limit + 1)
+  return cutOff(await reader.all<Place>(sql, values), cut)
 }
 
 /** True when an index leads straight to the page, so that few rows are looked at. */
@@ -38,25 +46,36 @@ export function isShort(search: Search, cut: MessageCut): boolean {
   return path.by === 'folder' || path.by === 'thread' || (path.by === 'listed' && hidden.length === 0)
 }
 
+/** A list that is not found by text, or is sorted by what no index has. */
 export function listStatement(search: Search, cut: MessageCut): Fragment {
-  if (cut.sort !== 'received_at') return union(null, [sorted(search, cut)])
-  const walks = walksOf(search)
-  const { text } = search
-  if (!text)
-    return union(
-      null,
-      walks.map((walk) => walked(search, walk, cut)),
-    )
-  const start = cut.after === null ? null : Number(cut.after[1])
-  const tables = hitTables(text, cut.direction, start)
-  return union(tables, [gatheredList(search, cut), ...walks.map((walk) => walked(search, walk, cut))])
+  if (cut.sort !== 'received_at') return sorted(search, cut)
+  return union(
+    null,
+    walksOf(search).map((walk) => walked(search, walk, cut, null)),
+  )
 }
 
-function walked(search: Search, { from, where, order }: Walk, cut: MessageCut): Fragment {
-  const { text } = search
-  const isMatch = (column: string) => text && isNear(column, text)
+/** The same messages by text, to be found both ways. */
+export function textList(search: Search, cut: MessageCut): TextList {
+  const isCrowdedHere = isCrowded(search, cut)
+  return {
+    gathered(hits) {
+      const { from, where } = gathered(search, hits)
+      const isHit = (column: string) => ({ sql: `${column} IN (SELECT n FROM hits)`, values: [] })
+      const first = cut.collapseThreads ? isFirst(search, cut, isHit) : null
+      return select({ sql: from, values: [] }, BY_TIME, every([where, behind(BY_TIME, cut), first]), cut)
+    },
+    walked: (hits, glance) =>
+      walksOf(search).map((walk) => {
+        const guards = glance ? [hits.areMore, isCrowdedHere, withinNear(walk.order.at, cut.direction)] : [hits.areMore]
+        return walked(search, { ...walk, where: every([...guards, walk.where]) }, cut, hits)
+      }),
+  }
+}
+
+function walked(search: Search, { from, where, order }: Walk, cut: MessageCut, hits: Hits | null): Fragment {
+  const isMatch = (column: string) => hits?.holds(column) ?? null
   const asked = every([
-    text && HITS_ARE_MORE,
     where,
     behind(order, cut),
     meetsOnWalk(search, order.at),
@@ -64,14 +83,6 @@ function walked(search: Search, { from, where, order }: Walk, cut: MessageCut): 
     cut.collapseThreads ? isFirst(search, cut, isMatch) : null,
   ])
   return select(from, order, asked, cut)
-}
-
-function gatheredList(search: Search, cut: MessageCut): Fragment {
-  const { from, where } = gathered(search)
-  const order = { at: 'm.received_at', n: 'm.n' }
-  const isHit = (column: string) => ({ sql: `${column} IN (SELECT n FROM hits)`, values: [] })
-  const asked = every([where, behind(order, cut), cut.collapseThreads ? isFirst(search, cut, isHit) : null])
-  return select({ sql: from, values: [] }, order, asked, cut)
 }
 
 /** Orders no index has: all that is found is sorted. */

@@ -1,9 +1,10 @@
 // The ways messages of a search can be walked, and what is asked of each on the way.
 
 import { type Fragment, folderMessages, inFolder } from '../folders.ts'
-import { HITS_ARE_ALL, isNear } from '../search/hits.ts'
+import type { SortDirection } from '../records.ts'
+import type { Hits } from '../search/hits.ts'
 import type { Search } from '../search/search.ts'
-import { every, type OrderColumns } from '../search/sql.ts'
+import { type Cut, every, type OrderColumns } from '../search/sql.ts'
 
 /** A FROM with the conditions that belong to it; the rows have the alias `m` and come in the order of `order`. */
 export interface Walk {
@@ -12,6 +13,8 @@ export interface Walk {
   order: OrderColumns
 }
 
+/** Messages among which a page should be full for a walk to be worth it at first glance. */
+const CROWD = 600
 const IN_ROW: OrderColumns = { at: 'm.received_at', n: 'm.n' }
 
 /** Every message of the search, text aside, is met by exactly one of the walks. */
@@ -25,8 +28,7 @@ export function walksOf(search: Search): Walk[] {
     case 'folder': {
       const { sql, values } = folderMessages(path.n)
       const from = { sql: `(${sql}) f CROSS JOIN messages m`, values }
-      const where = { sql: 'm.n = f.message', values: [] }
-      return [{ from, where, order: { at: 'f.received_at', n: 'f.message' } }]
+      return [{ from, where: { sql: 'm.n = f.message', values: [] }, order: { at: 'f.received_at', n: 'f.message' } }]
     }
     case 'thread':
       return one('m.thread = ?', [path.n])
@@ -36,6 +38,8 @@ export function walksOf(search: Search): Walk[] {
       return one('m.account = ? AND m.seen = 0', [account])
     case 'flagged':
       return one('m.account = ? AND m.flagged = 1', [account])
+    case 'attachment':
+      return one('m.account = ? AND m.has_attachments = 1', [account])
     default:
       return listedValues(search).map((listed) => ({
         from: messages,
@@ -68,31 +72,48 @@ export function meetsOnWalk(search: Search, at: string): Fragment {
   return every([receivedBounds(search, at), search.others?.('m')])
 }
 
-export function receivedBounds({ received }: Search, column: string): Fragment | null {
+/** Messages of `hits`, which hold all that match: for FROM and WHERE. */
+export function gathered(search: Search, hits: Hits): { from: string; where: Fragment } {
+  return {
+    from: 'hits h CROSS JOIN messages m',
+    where: every([hits.areAll, { sql: 'm.n = h.n', values: [] }, meets(search, 'm')]),
+  }
+}
+
+/** True for a thread (`column` names its number) one of whose messages meets everything, text included. */
+export function hasMessage(search: Search, hits: Hits | null, column: string): Fragment {
+  const asked = every([{ sql: `m.thread = ${column}`, values: [] }, meets(search, 'm'), hits?.holds('m.n')])
+  return { sql: `EXISTS (SELECT 1 FROM messages m WHERE ${asked.sql})`, values: asked.values }
+}
+
+/** True (asked once in a statement) when the matches in `near` lie within the first CROWD messages of the list. */
+export function isCrowded({ account }: Search, { direction, after }: Cut): Fragment {
+  const down = direction === 'desc'
+  const from = after === null ? null : { sql: `received_at ${down ? '<=' : '>='} ?`, values: [after[0]] }
+  const asked = every([{ sql: 'account = ? AND listed = 1', values: [account] }, from])
+  const last = `SELECT n FROM messages WHERE ${asked.sql} ORDER BY received_at ${direction}, n ${direction} LIMIT 1 OFFSET ?`
+  const sql = down
+    ? `(SELECT low FROM near_edge) >= coalesce((${last}), 0)`
+    : `(SELECT high FROM near_edge) <= coalesce((${last}), (SELECT high FROM near_edge))`
+  return { sql, values: [...asked.values, CROWD] }
+}
+
+/** True for times (`column`) as far as `near` reaches. */
+export function withinNear(column: string, direction: SortDirection): Fragment {
+  const [sign, edge] = direction === 'desc' ? ['>=', 'low'] : ['<=', 'high']
+  return {
+    sql: `${column} ${sign} (SELECT received_at FROM messages WHERE n = (SELECT ${edge} FROM near_edge))`,
+    values: [],
+  }
+}
+
+function receivedBounds({ received }: Search, column: string): Fragment | null {
   const { from, before } = received
   if (from === null && before === null) return null
   return every([
     from === null ? null : { sql: `${column} >= ?`, values: [from] },
     before === null ? null : { sql: `${column} < ?`, values: [before] },
   ])
-}
-
-/** Messages of `hits`, which hold all that match: an expression for FROM and WHERE. */
-export function gathered(search: Search): { from: string; where: Fragment } {
-  return {
-    from: 'hits h CROSS JOIN messages m',
-    where: every([HITS_ARE_ALL, { sql: 'm.n = h.n', values: [] }, meets(search, 'm')]),
-  }
-}
-
-/** True for a thread (`column` names its number) one of whose messages meets everything, text included. */
-export function hasMessage(search: Search, column: string): Fragment {
-  const asked = every([
-    { sql: `m.thread = ${column}`, values: [] },
-    meets(search, 'm'),
-    search.text && isNear('m.n', search.text),
-  ])
-  return { sql: `EXISTS (SELECT 1 FROM messages m WHERE ${asked.sql})`, values: asked.values }
 }
 
 // The plus keeps SQLite from an index that starts with `listed` and serves another order.

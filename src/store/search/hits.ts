@@ -5,9 +5,6 @@ import type { Fragment } from '../folders.ts'
 import { numberRange } from '../messages/numbers.ts'
 import type { SortDirection } from '../records.ts'
 
-/** Up to here matches are few: they are all gathered and sorted. Above, lists are walked in their own order. */
-export const FEW = 1000
-
 /** A search by text inside one account. */
 export interface TextSearch {
   account: number
@@ -15,53 +12,71 @@ export interface TextSearch {
   match: string
 }
 
+/**
+ * Some of what matches, as tables for WITH. `hits(n)` are the first matches by number, at most `few` and one more; `near(n)` are
+ * at most so many from a number `start` on, and all that match between the numbers `near_edge(low, high)`.
+ */
+export interface Hits {
+  tables: Fragment
+  /** True (asked once in a statement) when `hits` holds all that match, and the contrary. */
+  areAll: Fragment
+  areMore: Fragment
+  /** True for a number that matches: between the edges `near` knows, beyond them the index is asked for that one row. */
+  holds(column: string): Fragment
+}
+
 /** All that match, for IN. */
 export function matching({ account, match }: TextSearch): Fragment {
-  const { low, high } = range(account)
+  return ordered(match, range(account), '')
+}
+
+export function hitsOf(text: TextSearch, direction: SortDirection, start: number | null, few: number): Hits {
+  const { account, match } = text
+  const whole = range(account)
+  const from = start === null ? (direction === 'desc' ? whole.high : whole.low) : BigInt(start)
+  const behind = direction === 'desc' ? { low: whole.low, high: from } : { low: from, high: whole.high }
+  const order = `ORDER BY rowid ${direction} LIMIT ?`
+  const hits = ordered(match, whole, order, [few + 1])
+  const near = start === null ? { sql: 'SELECT n FROM hits', values: [] } : ordered(match, behind, order, [few + 1])
+  const edge =
+    direction === 'desc'
+      ? { sql: `${CUT_OFF('min(n)')}, CAST(? AS INTEGER)`, values: [few, behind.low, behind.high] }
+      : { sql: `CAST(? AS INTEGER), ${CUT_OFF('max(n)')}`, values: [behind.low, few, behind.high] }
   return {
-    sql: 'SELECT rowid FROM message_text WHERE message_text MATCH ? AND rowid BETWEEN ? AND ?',
-    values: [match, low, high],
+    tables: {
+      sql: `hits(n) AS MATERIALIZED (${hits.sql}),
+near(n) AS MATERIALIZED (${near.sql}),
+near_edge(low, high) AS MATERIALIZED (SELECT ${edge.sql} FROM near)`,
+      values: [...hits.values, ...near.values, ...edge.values],
+    },
+    areAll: { sql: '(SELECT count(*) FROM hits) <= ?', values: [few] },
+    areMore: { sql: '(SELECT count(*) FROM hits) > ?', values: [few] },
+    holds: (column) => ({
+      sql: `(${column} IN (SELECT n FROM near)
+  OR (NOT ${column} BETWEEN (SELECT low FROM near_edge) AND (SELECT high FROM near_edge)
+    AND EXISTS (SELECT 1 FROM message_text WHERE message_text MATCH ? AND rowid = ${column})))`,
+      values: [match],
+    }),
   }
 }
 
-/**
- * Two tables for WITH: `hits(n)`, the newest matches by number, one more than FEW at most; and `near(n)`, what a walk that starts
- * at number `start` meets first. `near_edge(low, high)` is the range of numbers in which `near` is complete.
- */
-export function hitTables({ account, match }: TextSearch, direction: SortDirection, start: number | null): Fragment {
-  const { low, high } = range(account)
-  const down = direction === 'desc'
-  const from = start === null ? (down ? high : low) : BigInt(start)
-  const [first, last] = down ? [low, from] : [from, high]
-  const edge = down
-    ? 'CASE WHEN count(*) < ? THEN ? ELSE min(n) END, CAST(? AS INTEGER)'
-    : 'CAST(? AS INTEGER), CASE WHEN count(*) < ? THEN ? ELSE max(n) END'
-  const edgeValues: SqlValue[] = down ? [FEW, low, from] : [from, FEW, high]
+// What was not cut off holds all there is up to the end of the range.
+const CUT_OFF = (last: string) => `CASE WHEN count(*) > ? THEN ${last} ELSE ? END`
+
+function ordered(match: string, { low, high }: Range, order: string, more: SqlValue[] = []): Fragment {
   return {
-    sql: `hits(n) AS MATERIALIZED (
-  SELECT rowid FROM message_text WHERE message_text MATCH ? AND rowid BETWEEN ? AND ? ORDER BY rowid DESC LIMIT ?),
-near(n) AS MATERIALIZED (
-  SELECT rowid FROM message_text WHERE message_text MATCH ? AND rowid BETWEEN ? AND ? ORDER BY rowid ${direction} LIMIT ?),
-near_edge(low, high) AS MATERIALIZED (SELECT ${edge} FROM near)`,
-    values: [match, low, high, FEW + 1, match, first, last, FEW, ...edgeValues],
+    sql: `SELECT rowid FROM message_text WHERE message_text MATCH ? AND rowid BETWEEN ? AND ? ${order}`,
+    values: [match, low, high, ...more],
   }
 }
 
-/** True (once for a whole statement) when `hits` holds all matches. */
-export const HITS_ARE_ALL: Fragment = { sql: '(SELECT count(*) FROM hits) <= ?', values: [FEW] }
-export const HITS_ARE_MORE: Fragment = { sql: '(SELECT count(*) FROM hits) > ?', values: [FEW] }
-
-/** True for a number that matches: where `near` knows, by looking there, else by asking the index for that one row. */
-export function isNear(column: string, { match }: TextSearch): Fragment {
-  return {
-    sql: `(${column} IN (SELECT n FROM near) OR (NOT ${column} BETWEEN (SELECT low FROM near_edge) AND (SELECT high FROM near_edge)
-  AND EXISTS (SELECT 1 FROM message_text WHERE message_text MATCH ? AND rowid = ${column})))`,
-    values: [match],
-  }
+interface Range {
+  low: bigint
+  high: bigint
 }
 
 // FTS5 heeds bounds of the rowid only when they are bound as integers; numbers of JavaScript are bound as reals.
-function range(account: number): { low: bigint; high: bigint } {
+function range(account: number): Range {
   const { low, high } = numberRange(account)
   return { low: BigInt(low), high: BigInt(high) }
 }

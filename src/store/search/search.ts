@@ -16,7 +16,7 @@ export type Path =
   | { by: 'listed' }
   | { by: 'thread' | 'folder'; n: number }
   | { by: 'messageId'; id: string }
-  | { by: 'unread' | 'flagged' }
+  | { by: 'unread' | 'flagged' | 'attachment' }
 
 export interface Search {
   account: number
@@ -135,6 +135,7 @@ function pathOf(top: readonly Term[], known: Known): { path: Path; term: Term | 
     if (term.kind === 'flag' && term.flag === 'seen' && !term.on) return { path: { by: 'unread' }, term }
     if (term.kind === 'flag' && term.flag === 'flagged' && term.on) return { path: { by: 'flagged' }, term }
   }
+  for (const term of top) if (term.kind === 'attachment' && term.on) return { path: { by: 'attachment' }, term }
   return { path: { by: 'listed' }, term: null }
 }
 

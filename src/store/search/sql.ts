@@ -52,8 +52,8 @@ export function union(tables: Fragment | null, selects: readonly Fragment[]): { 
   }
 }
 
-/** Brings rows of several selects into the one order. */
-export function inOrder(places: Place[], direction: SortDirection): Place[] {
+/** The rows of several selects in the one order, as many as the page shows and one more. */
+export function cutOff(places: Place[], { direction, limit }: Cut): Place[] {
   const sign = direction === 'desc' ? -1 : 1
-  return places.sort((a, b) => (a.at === b.at ? a.n - b.n : a.at < b.at ? -1 : 1) * sign)
+  return places.sort((a, b) => (a.at === b.at ? a.n - b.n : a.at < b.at ? -1 : 1) * sign).slice(0, limit + 1)
 }

@@ -3,43 +3,53 @@
 import type { Reader, SqlValue } from '../../db/db.ts'
 import { type Fragment, folderThreads } from '../folders.ts'
 import { lastNumberUpTo, messagesGathered, messagesWalked } from '../messages/gather.ts'
-import { hasMessage, listedValues } from '../messages/walk.ts'
-import { HITS_ARE_MORE, hitTables } from '../search/hits.ts'
+import { hasMessage, isCrowded, listedValues, withinNear } from '../messages/walk.ts'
+import type { Hits } from '../search/hits.ts'
 import type { Search } from '../search/search.ts'
-import { behind, type Cut, cutSql, every, inOrder, type OrderColumns, type Place, union } from '../search/sql.ts'
+import { behind, type Cut, cutOff, cutSql, every, type OrderColumns, type Place, union } from '../search/sql.ts'
+import { findByText, type TextList } from '../search/stages.ts'
 
 const ORDER: OrderColumns = { at: 't.last_received_at', n: 't.n' }
 
 /** The threads of a page and one more, if there is one. */
 export async function listPlaces(reader: Reader, search: Search, cut: Cut): Promise<Place[]> {
   if (search.never) return []
-  const start = search.text && cut.after && (await lastNumberUpTo(reader, search.account, Number(cut.after[0])))
-  const { sql, values } = listStatement(search, cut, start ?? null)
-  return inOrder(await reader.all<Place>(sql, values), cut.direction).slice(0, cut.limit + 1)
+  const { text, account } = search
+  if (!text) {
+    const { sql, values } = listStatement(search, cut)
+    return cutOff(await reader.all<Place>(sql, values), cut)
+  }
+  const start = cut.after && (await lastNumberUpTo(reader, account, Number(cut.after[0])))
+  return cutOff(await findByText(reader, text, cut, start, textList(search, cut)), cut)
 }
 
 /** True when an index leads straight to the page, so that few rows are looked at. */
 export function isShort(search: Search): boolean {
-  return !search.text && (asksNothingMore(search) || countsSay(search))
+  return !search.text && threadsSay(search)
 }
 
-/** @param start number of a message near the last thread of the page before */
-export function listStatement(search: Search, cut: Cut, start: number | null): Fragment {
-  const { text, path } = search
-  if (text) {
-    return union(hitTables(text, cut.direction, start), [
-      found(messagesGathered(search), cut),
-      ...walks(search).map((walk) => walked(search, walk, cut)),
-    ])
-  }
-  // These paths lead to few messages: their threads are gathered and sorted.
-  if (path.by === 'thread' || path.by === 'messageId' || path.by === 'flagged') {
-    return union(null, [found(messagesWalked(search), cut)])
-  }
+/** A list that is not found by text. */
+export function listStatement(search: Search, cut: Cut): Fragment {
+  if (isNarrow(search)) return found(messagesWalked(search, null), cut)
   return union(
     null,
-    walks(search).map((walk) => walked(search, walk, cut)),
+    walksOf(search).map((walk) => walked(search, walk, cut, null)),
   )
+}
+
+/** The same threads by text, to be found both ways. */
+export function textList(search: Search, cut: Cut): TextList {
+  const isCrowdedHere = isCrowded(search, cut)
+  return {
+    gathered: (hits) => found(messagesGathered(search, hits), cut),
+    walked(hits, glance) {
+      if (isNarrow(search)) return glance ? [] : [found(messagesWalked(search, hits), cut)]
+      return walksOf(search).map((walk) => {
+        const guards = glance ? [hits.areMore, isCrowdedHere, withinNear(walk.order.at, cut.direction)] : [hits.areMore]
+        return walked(search, { ...walk, where: every([...guards, walk.where]) }, cut, hits)
+      })
+    },
+  }
 }
 
 interface Walk {
@@ -48,20 +58,22 @@ interface Walk {
   order: OrderColumns
 }
 
-function walks(search: Search): Walk[] {
+function walksOf(search: Search): Walk[] {
   const { path, account, hidden, received } = search
   if (path.by === 'folder') {
     const { sql, values } = folderThreads(path.n)
     return [{ from: { sql: `(${sql}) f`, values }, where: null, order: { at: 'f.last_received_at', n: 'f.thread' } }]
   }
-  const shown = hidden !== 'all' && hidden.length === 0
   const conditions = ['t.account = ? AND t.listed = ?']
   const bounds: SqlValue[] = []
   // What a thread says of itself covers its messages outside Trash and Junk: then it is asked before they are.
-  if (shown && path.by === 'unread') conditions.push('t.unread_count > 0')
-  if (shown && received.from !== null) {
-    conditions.push('t.last_received_at >= ?')
-    bounds.push(received.from)
+  if (hidden !== 'all' && hidden.length === 0) {
+    if (path.by === 'unread') conditions.push('t.unread_count > 0')
+    if (path.by === 'attachment') conditions.push('t.has_attachments = 1')
+    if (received.from !== null) {
+      conditions.push('t.last_received_at >= ?')
+      bounds.push(received.from)
+    }
   }
   return listedValues(search).map((listed) => ({
     from: { sql: 'threads t', values: [] },
@@ -70,17 +82,16 @@ function walks(search: Search): Walk[] {
   }))
 }
 
-function walked(search: Search, { from, where, order }: Walk, cut: Cut): Fragment {
+function walked(search: Search, { from, where, order }: Walk, cut: Cut, hits: Hits | null): Fragment {
   const asked = every([
-    search.text && HITS_ARE_MORE,
     where,
     behind(order, cut),
-    isShort(search) ? null : hasMessage(search, order.n),
+    hits === null && threadsSay(search) ? null : hasMessage(search, hits, order.n),
   ])
   return select(from, order, asked, cut)
 }
 
-/** The threads of messages that were found: a SELECT of their numbers. */
+/** The threads of messages that were found, by a SELECT of their numbers. */
 function found(messages: Fragment, cut: Cut): Fragment {
   const from = { sql: `(${messages.sql}) x CROSS JOIN threads t`, values: messages.values }
   return select(from, ORDER, every([{ sql: 't.n = x.thread', values: [] }, behind(ORDER, cut)]), cut)
@@ -94,14 +105,15 @@ function select(from: Fragment, order: OrderColumns, asked: Fragment, cut: Cut):
   }
 }
 
-/** True when every thread of the walk is shown. */
-function asksNothingMore({ path, others, received, hidden }: Search): boolean {
-  if (others || received.from !== null || received.before !== null) return false
-  return path.by === 'folder' || (path.by === 'listed' && (hidden === 'all' || hidden.length === 0))
+/** True for paths to so few messages that their threads are gathered and sorted. */
+function isNarrow({ path }: Search): boolean {
+  return path.by === 'thread' || path.by === 'messageId' || path.by === 'flagged'
 }
 
-/** True when the counts of a thread are the answer. */
-function countsSay({ path, others, received, hidden }: Search): boolean {
+/** True when the threads of a walk need not ask their messages: all are shown, or their counts are the answer. */
+function threadsSay({ path, others, received, hidden }: Search): boolean {
   if (others || received.from !== null || received.before !== null) return false
-  return path.by === 'unread' && hidden !== 'all' && hidden.length === 0
+  if (path.by === 'folder') return true
+  if (path.by === 'listed') return hidden === 'all' || hidden.length === 0
+  return (path.by === 'unread' || path.by === 'attachment') && hidden !== 'all' && hidden.length === 0
 }

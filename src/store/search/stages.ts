@@ -1,0 +1,53 @@
+// How a list is found by text: few matches are gathered and sorted, for many the list is walked in its own order.
+
+import type { Reader } from '../../db/db.ts'
+import type { Fragment } from '../folders.ts'
+import { type Hits, hitsOf, type TextSearch } from './hits.ts'
+import { type Cut, type Place, union } from './sql.ts'
+
+/** Up to here matches are few. Sorting them costs less than walking past everything between so many. */
+export const FEW = 1000
+// For a page this many matches per entry tell whether they lie close together at the start of the list.
+const GLANCE_PER_ENTRY = 3
+
+/** A list that can be found both ways. Each part is a SELECT of `at` and `n`, in the order of the list and cut. */
+export interface TextList {
+  /** Everything found among all matches. */
+  gathered(hits: Hits): Fragment
+  /** Everything found on a walk; with `glance` only where matches lie close together, as far as `near` reaches. */
+  walked(hits: Hits, glance: boolean): Fragment[]
+}
+
+/**
+ * The first glance takes what a page needs: a rare word has no more matches than that, and of a frequent one so many lie at the
+ * start of the list. Only what lies between is looked at again with many more.
+ * @param start number of a message from which on the page starts, null for the first page
+ */
+export async function findByText(
+  reader: Reader,
+  text: TextSearch,
+  cut: Cut,
+  start: number | null,
+  list: TextList,
+): Promise<Place[]> {
+  const glance = glanceStatement(text, cut, start, list)
+  const seen = await reader.all<{ at: Place['at'] | null; n: number }>(glance.sql, glance.values)
+  const places = seen.filter((row): row is Place => row.at !== null)
+  if (places.length > cut.limit || places.length === seen.length) return places
+  const { sql, values } = wholeStatement(text, cut, start, list)
+  return reader.all<Place>(sql, values)
+}
+
+/** A row without a place says that what is found may not be all. */
+export function glanceStatement(text: TextSearch, cut: Cut, start: number | null, list: TextList): Fragment {
+  const hits = hitsOf(text, cut.direction, start, GLANCE_PER_ENTRY * cut.limit)
+  const unsure = { sql: 'SELECT NULL AS at, 0 AS n', values: [] }
+  if (start !== null) return union(hits.tables, [...list.walked(hits, true), unsure])
+  const maybe = { sql: `${unsure.sql} WHERE ${hits.areMore.sql}`, values: hits.areMore.values }
+  return union(hits.tables, [list.gathered(hits), ...list.walked(hits, true), maybe])
+}
+
+export function wholeStatement(text: TextSearch, cut: Cut, start: number | null, list: TextList): Fragment {
+  const hits = hitsOf(text, cut.direction, start, FEW)
+  return union(hits.tables, [list.gathered(hits), ...list.walked(hits, false)])
+}
