@@ -4,6 +4,9 @@ import { ProductError } from '../base/errors.ts'
 import type { Directory } from '../directory/directory.ts'
 import type { Team } from '../directory/teams.ts'
 
+/** Teams named in the question which one is meant. */
+const SHOWN_MAX = 5
+
 /**
  * @param wanted an id or a name; may be left out while there is only one team
  * @throws ProductError
@@ -14,6 +17,7 @@ export async function chooseTeam(directory: Directory, wanted: string | undefine
   const fits = wanted === undefined ? all : all.filter(({ id, name }) => id === wanted || name === wanted)
   if (fits.length === 1) return fits[0]!
   if (fits.length === 0) throw new ProductError('not_found', `There is no team ${wanted}.`)
-  const names = fits.map(({ id, name }) => `${id} (${name})`).join(', ')
+  const shown = fits.slice(0, SHOWN_MAX).map(({ id, name }) => `${id} (${name})`)
+  const names = [...shown, ...(fits.length > SHOWN_MAX ? [`and ${fits.length - SHOWN_MAX} more`] : [])].join(', ')
   throw new ProductError('missing_parameter', `Say which team is meant with --team and its id: ${names}.`)
 }

@@ -1,0 +1,108 @@
+// The commands as processes: exit codes, streams, and an appliance that serves until it is told to stop.
+
+import assert from 'node:assert/strict'
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { after, before, describe, it } from 'node:test'
+import { fileURLToPath } from 'node:url'
+
+const CLI = fileURLToPath(new URL('../../../src/cli/cli.ts', import.meta.url))
+
+let folder: string
+before(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'mailstead-process-'))
+})
+after(() => rm(folder, { recursive: true }))
+
+function start(argv: string[], env: Record<string, string> = {}): ChildProcess {
+  return spawn(process.execPath, [CLI, ...argv], {
+    cwd: folder,
+    env: {
+      PATH: process.env.PATH,
+      DATA_DIR: join(folder, 'data'),
+      HTTP_BIND: '127.0.0.1',
+      SMTP_BIND: '127.0.0.1',
+      ...env,
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+}
+
+async function run(...argv: string[]): Promise<{ code: number; out: string; err: string }> {
+  const child = start(argv)
+  const [out, err, [code]] = await Promise.all([
+    child.stdout!.setEncoding('utf8').toArray(),
+    child.stderr!.setEncoding('utf8').toArray(),
+    once(child, 'close'),
+  ])
+  return { code, out: out.join(''), err: err.join('') }
+}
+
+interface Appliance extends AsyncDisposable {
+  child: ChildProcess
+  /** TCP port of its API. */
+  port: number
+  /** What it told of its new folder. */
+  first: { created: boolean; api_key: { key: string } }
+}
+
+/** An appliance that is open; it is ended with the test, whatever became of that. */
+async function serving(env: Record<string, string>): Promise<Appliance> {
+  const child = start(['serve', '--json'], env)
+  child.stderr!.pipe(process.stderr)
+  const told: unknown[] = []
+  for await (const line of createInterface({ input: child.stdout! })) if (told.push(JSON.parse(line)) === 2) break
+  child.stdout!.resume()
+  const [first, opened] = told as [Appliance['first'], { msg: string; ports: { app: number } }]
+  assert.equal(opened.msg, 'Mailstead is open')
+  const end = async () => {
+    if (child.exitCode !== null || !child.kill('SIGKILL')) return
+    await once(child, 'exit')
+  }
+  return { child, port: opened.ports.app, first, [Symbol.asyncDispose]: end }
+}
+
+describe('as a process', () => {
+  it('prints one line of JSON and ends with 0, or one sentence on the other stream and ends with 1', async () => {
+    const good = await run('setup', '--json')
+    assert.equal(good.code, 0, good.err)
+    assert.equal(good.err, '')
+    assert.match(JSON.parse(good.out).api_key.key, /^srk_/)
+    const bad = await run('mailbox', 'key', 'nobody@demo.test', '--json')
+    assert.deepEqual(bad, { code: 1, out: '', err: 'mailstead: There is no mailbox nobody@demo.test.\n' })
+  })
+
+  it('serves a folder it sets up first, takes commands beside it, and ends with 0', async () => {
+    const env = {
+      DATA_DIR: join(folder, 'served'),
+      HTTP_PORT: '0',
+      SEND_PORT: '0',
+      SMTP_PORT: '0',
+      APP_ORIGIN: 'http://app.localhost',
+      SEND_ORIGIN: 'http://send.localhost',
+    }
+    await using appliance = await serving(env)
+    assert.equal(appliance.first.created, true)
+    const api = `http://127.0.0.1:${appliance.port}/api/v1`
+    const domains = async () => {
+      const reply = await fetch(`${api}/domains`, {
+        headers: { authorization: `Bearer ${appliance.first.api_key.key}` },
+      })
+      assert.equal(reply.status, 200)
+      const { data } = (await reply.json()) as { data: { domain: string }[] }
+      return data.map(({ domain }) => domain)
+    }
+    assert.deepEqual(await domains(), [])
+    assert.deepEqual(await once(start(['domain', 'add', 'demo.test'], env).on('error', assert.ifError), 'exit'), [
+      0,
+      null,
+    ])
+    assert.deepEqual(await domains(), ['demo.test'])
+    appliance.child.kill('SIGTERM')
+    assert.deepEqual(await once(appliance.child, 'exit'), [0, null])
+  })
+})
