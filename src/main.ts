@@ -17,10 +17,12 @@ export interface House {
   close(): Promise<void>
 }
 
-/** Options only tests use beside the parts they bring. */
+/** How the house is opened, beside its settings. */
 export interface HouseOptions extends Overrides {
   /** Checks every reply against its schema before it leaves. */
   checkReplies?: boolean
+  /** Runs when the data folder is open and before anybody is let in. */
+  prepare?(app: Context): Promise<void>
 }
 
 /**
@@ -38,6 +40,7 @@ export async function openHouse(config: Config, options: HouseOptions = {}): Pro
     await app.close()
   }
   try {
+    await options.prepare?.(app)
     for (const service of services) {
       await service.start()
       started.push(service)
@@ -49,9 +52,12 @@ export async function openHouse(config: Config, options: HouseOptions = {}): Pro
   return { app, ports: { smtp: inbound.port, app: http.ports.app, send: http.ports.send }, close }
 }
 
-/** Runs the house until SIGINT or SIGTERM; a second signal ends the process at once. */
-export async function serve(config: Config): Promise<void> {
-  const house = await openHouse(config)
+/**
+ * Runs the house until SIGINT or SIGTERM; a second signal ends the process at once.
+ * @param prepare see {@link HouseOptions}
+ */
+export async function serve(config: Config, prepare?: HouseOptions['prepare']): Promise<void> {
+  const house = await openHouse(config, { prepare })
   const { log } = house.app
   log.info({ ports: house.ports, data: config.DATA_DIR }, 'Mailstead is open')
   const signal = await new Promise<string>((resolve) => {

@@ -13,6 +13,8 @@ const TASKS_PER_THREAD = 16
 const LARGE_FROM_BYTES = 1024 * 1024
 /** Bytes of such mails in work at a time; each is in memory about four times while it is. */
 const LARGE_BYTES_AT_ONCE = 64 * 1024 * 1024
+/** A thread without mail for so long is ended. */
+const IDLE_MS = 600_000
 /** A mail that takes longer holds its thread up: the check itself ends after 10 s. */
 const PATIENCE_MS = 120_000
 
@@ -38,8 +40,10 @@ export class Inspector {
     this.#pool = new Piscina({
       filename: new URL('./inspect-thread.ts', import.meta.url).href,
       name: 'inspectTask',
-      minThreads: options.threads,
+      // A thread costs some 40 MB: there is none before the first mail, and none a while after the last one.
+      minThreads: 0,
       maxThreads: options.threads,
+      idleTimeout: IDLE_MS,
       concurrentTasksPerWorker: TASKS_PER_THREAD,
       workerData: { dnsServers: options.dnsServers } satisfies ThreadSettings,
       recordTiming: false,
