@@ -142,3 +142,12 @@ test('usage is left out while the store cannot be read', async (t) => {
   assert.ok(!('quota_used_bytes' in admin) && !('message_count' in admin))
   assert.equal(admin.email, ana.email)
 })
+
+test('a mailbox without its mail side yet asks to be tried again', async (t) => {
+  t.mock.method(house.app.store.accounts, 'byMailbox', () => Promise.resolve(undefined))
+  for (const path of ['/mailbox/session', '/mailbox/threads', '/mailbox/messages', '/mailbox/folders']) {
+    const reply = await house.get(path, ana.key)
+    failure(reply, 503, 'service_unavailable')
+    assert.equal(reply.headers.get('retry-after'), '10')
+  }
+})
