@@ -6,7 +6,8 @@ COPY package.json package-lock.json .npmrc ./
 RUN npm ci --omit=dev
 
 FROM node:26-slim
-ENV NODE_ENV=production DATA_DIR=/data
+# The cache of compiled sources makes every start but the first one faster and smaller.
+ENV NODE_ENV=production DATA_DIR=/data NODE_COMPILE_CACHE=/tmp/mailstead
 WORKDIR /app
 COPY --from=dependencies /app/node_modules node_modules
 COPY package.json package-lock.json LICENSE ./

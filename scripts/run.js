@@ -10,7 +10,9 @@ const [file, ...args] = process.argv.slice(2)
 
 /** Runs the file in the caller's folder; this process ends the way that one ends. */
 function run(node) {
-  const child = spawn(node, [join(ROOT, file), ...args], { stdio: 'inherit' })
+  // What was read once need not be read again: Node starts faster and keeps its TypeScript reader out of memory.
+  const env = { NODE_COMPILE_CACHE: join(ROOT, 'node_modules/.cache/compiled'), ...process.env }
+  const child = spawn(node, [join(ROOT, file), ...args], { stdio: 'inherit', env })
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
     process.on(signal, () => {
       // A terminal gives Ctrl-C to the whole group already; a second one would read as impatience.
