@@ -3,6 +3,7 @@
 import { hash } from 'node:crypto'
 import libmime from 'libmime'
 import { decodeBody } from './decode.ts'
+import { fileName } from './file-name.ts'
 import { decodeEntities } from './html-entities.ts'
 import type { AttachmentPart, Part } from './mail.ts'
 
@@ -18,7 +19,7 @@ export function describeAttachments(bytes: Uint8Array, parts: readonly Part[], h
     const inline = part.contentId !== null && shown.has(part.contentId)
     return {
       partId: part.id,
-      filename: part.filename ?? `attachment-${part.id}.${libmime.detectExtension(part.type)}`,
+      filename: part.filename ?? fileName(`attachment-${part.id}.${libmime.detectExtension(part.type)}`)!,
       contentType: part.type,
       sizeBytes: content.length,
       sha256: hash('sha256', content, 'buffer'),

@@ -68,7 +68,7 @@ export function isSuspect(host: string): boolean {
 /** True when the visible text is itself the address of another site than the link leads to. */
 export function isMismatched({ host, label }: Link): boolean {
   const shown = /^\s*(?:https?:\/\/)?((?:[\p{L}\p{N}-]{1,63}\.)+[\p{L}\p{N}-]{2,63})(?=[\s/:?#.,]|$)/iu.exec(label)?.[1]
-  if (shown === undefined || label.includes('@')) return false
+  if (shown === undefined || shown.toLowerCase() === host || label.includes('@')) return false
   const named = parseHost(shown)
   return named.isIcann === true && named.domain !== null && named.domain !== getDomain(host)
 }

@@ -1,6 +1,7 @@
 // Mails for tests: made from lines, drawn as a shape, and checked for what holds of every mail.
 
 import assert from 'node:assert/strict'
+import { FILE_NAME_MAX } from '../../src/mail/file-name.ts'
 import type { ParsedMail, Part } from '../../src/mail/mail.ts'
 import { parseMail } from '../../src/mail/parse.ts'
 import { PREVIEW_MAX } from '../../src/mail/preview.ts'
@@ -30,6 +31,8 @@ export function soundMail(bytes: Uint8Array): ParsedMail {
   assertOneLine([mail.subject, mail.preview, ...names(mail), ...mail.attachments.map(({ filename }) => filename)])
   assert.ok([...mail.preview].length <= PREVIEW_MAX, 'the preview is longer than it may be')
   assert.ok(mail.subject.length <= 998 && mail.searchText.length <= 256 * 1024, 'a text is longer than it may be')
+  for (const { filename } of mail.attachments)
+    assert.ok(filename.length > 0 && filename.length <= FILE_NAME_MAX, filename)
   assert.equal(
     mail.hasAttachments,
     mail.attachments.some((attachment) => !attachment.inline),

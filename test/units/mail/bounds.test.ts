@@ -5,6 +5,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ADDRESSES_MAX, parseAddressList } from '../../../src/mail/address.ts'
 import { decodeHeader } from '../../../src/mail/decode.ts'
+import { FILE_NAME_MAX } from '../../../src/mail/file-name.ts'
 import { HTML_TEXT_MAX, htmlToText } from '../../../src/mail/html-text.ts'
 import { htmlLinks, LINKS_MAX, textLinks } from '../../../src/mail/links.ts'
 import type { ParsedMail, Part } from '../../../src/mail/mail.ts'
@@ -61,6 +62,17 @@ test('depth 10,000: other boundaries, the same one, mails in mails', ends, () =>
     assertBroken(mail, /nested deeper than 100/)
     assert.equal(depth(mail.structure!), DEPTH_MAX + 1)
   }
+})
+
+test('a part far inside has a long number, and a file name that fits', ends, () => {
+  const level = (at: number) => {
+    const boundary = `--b${at}\r\n`
+    return `Content-Type: multipart/mixed; boundary=b${at}\r\n\r\n${`${boundary}\r\nx\r\n`.repeat(9)}${boundary}`
+  }
+  const mail = read(Array.from({ length: 90 }, (_, at) => level(at)).join(''), 'Content-Type: a/b\r\n\r\nx')
+  const [file] = mail.attachments
+  assert.equal(file!.partId, Array.from({ length: 90 }, () => '10').join('.'))
+  assert.equal(file!.filename.length, FILE_NAME_MAX)
 })
 
 test('millions of lines that are almost a boundary', ends, () => {
