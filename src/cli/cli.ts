@@ -136,6 +136,8 @@ async function run(command: Command, values: Values, operands: string[], io: Io)
 }
 
 if (import.meta.main) {
+  // Whoever reads has seen enough and is gone (`mailstead --help | head -1`).
+  process.stdout.on('error', () => process.exit(1))
   process.exitCode = await runCli(process.argv.slice(2), {
     out: (line) => process.stdout.write(`${line}\n`),
     err: (line) => process.stderr.write(`${line}\n`),

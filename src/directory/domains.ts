@@ -141,22 +141,29 @@ export class Domains {
     return { domain: this.#present(after), checks: findings.checks }
   }
 
-  /** Looks at the domains whose time has come. @returns how many were looked at */
-  async recheckDue(): Promise<number> {
+  /**
+   * Looks at the domains whose time has come.
+   * @param signal ends the round early; what was not looked at stays due
+   * @returns how many were looked at
+   */
+  async recheckDue(signal?: AbortSignal): Promise<number> {
     const { db, clock } = this.#parts
     const due = await db.read.all('SELECT * FROM domains WHERE next_check_at <= ? ORDER BY next_check_at LIMIT ?', [
       clock.now(),
       ROUND_MAX,
     ])
-    for (let start = 0; start < due.length; start += AT_ONCE) {
+    let looked = 0
+    while (looked < due.length && !signal?.aborted) {
+      const group = due.slice(looked, looked + AT_ONCE)
       await Promise.all(
-        due.slice(start, start + AT_ONCE).map(async (row) => {
+        group.map(async (row) => {
           const findings = await this.#look(row)
           await db.write((tx) => this.#apply(tx, row.n as number, findings, false))
         }),
       )
+      looked += group.length
     }
-    return due.length
+    return looked
   }
 
   /** The one domain mail for a name belongs to: proven, or lapsed while nobody else has proven it since. */

@@ -6,6 +6,7 @@ import { newId } from '../base/ids.ts'
 import type { Config } from '../config/config.ts'
 import type { Db, Reader, Row, SqlValue, Tx } from '../db/db.ts'
 import { type Page, type PageKey, pageOf } from '../db/page.ts'
+import { domainName } from './domain-name.ts'
 import type { Domains } from './domains.ts'
 import type { IssuedKey, Keys } from './keys.ts'
 import {
@@ -99,8 +100,9 @@ export class Mailboxes {
   /** The mailbox of exactly this address at the domain that receives for its name; never a deleted one. */
   async byEmail(email: string): Promise<Mailbox | undefined> {
     const cut = email.lastIndexOf('@')
-    const domain = await this.#parts.domains.byName(email.slice(cut + 1).toLowerCase())
-    return domain && this.at(domain.id, email.toLowerCase())
+    const name = domainName(email.slice(cut + 1))
+    const domain = name === null ? undefined : await this.#parts.domains.byName(name)
+    return domain && this.at(domain.id, `${email.slice(0, Math.max(cut, 0)).toLowerCase()}@${name}`)
   }
 
   /** Newest first. */

@@ -239,6 +239,21 @@ describe('recheckDue', () => {
     assert.equal(await domains.recheckDue(), 0, 'it is not due again at once')
   })
 
+  it('stops between two groups when it is told to, and goes on later', async () => {
+    await using house = await openTestDirectory()
+    const { domains } = house.directory
+    const teamId = await house.team()
+    await Promise.all(Array.from({ length: 12 }, (_, i) => domains.create(teamId, `d${i}.example.org`)))
+    house.clock.advance(5 * MINUTE)
+    const stop = new AbortController()
+    const first = domains.recheckDue(stop.signal)
+    stop.abort()
+    const looked = await first
+    assert.ok(looked < 12, `${looked}`)
+    assert.equal(await domains.recheckDue(), 12 - looked)
+    assert.equal(await domains.recheckDue(), 0)
+  })
+
   it('takes three days without the proof, one look a day, and mail goes on to arrive', async () => {
     await using house = await openTestDirectory()
     const { domains } = house.directory

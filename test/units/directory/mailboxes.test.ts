@@ -36,7 +36,12 @@ describe('create', () => {
   })
 
   it('takes letters beyond ASCII in the domain', async () => {
-    assert.equal((await create('info@Müller.test')).email, 'info@xn--mller-kva.test')
+    const { id, email } = await create('info@Müller.test')
+    assert.equal(email, 'info@xn--mller-kva.test')
+    assert.equal((await house.directory.mailboxes.byEmail('INFO@müller.test'))!.id, id)
+    for (const none of ['info', '@müller.test', 'info@', '', 'info@[127.0.0.1]']) {
+      assert.equal(await house.directory.mailboxes.byEmail(none), undefined)
+    }
   })
 
   it('gives an address once, also when it is asked for at once', async () => {
