@@ -49,19 +49,21 @@ export class RateLimit {
     this.#roll()
     for (const { subject, count } of await this.#limits.load(this.#start)) this.#add(subject, count)
     this.#changed.clear()
-    this.#timer = this.#clock.every(FLUSH_MS, () => {
-      this.#flushing = this.flush().catch(failed)
-    })
+    this.#timer = this.#clock.every(FLUSH_MS, () => void this.flush().catch(failed))
   }
 
   async stop(): Promise<void> {
     this.#timer?.cancel()
-    await this.#flushing
     await this.flush()
   }
 
-  /** Writes what changed since the last time. */
-  async flush(): Promise<void> {
+  /** Writes what changed since the last time, after any write that is still under way. */
+  flush(): Promise<void> {
+    this.#flushing = this.#flushing.catch(() => {}).then(() => this.#write())
+    return this.#flushing
+  }
+
+  async #write(): Promise<void> {
     const rows: RateCount[] = []
     for (const subject of this.#changed) {
       if (rows.length === FLUSH_MAX) break

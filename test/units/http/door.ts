@@ -150,7 +150,7 @@ export function speak(port: number, bytes: string | Uint8Array): Promise<string>
     const socket = connect(port, '127.0.0.1', () => socket.write(bytes))
     const done = () => resolve(Buffer.concat(chunks).toString('latin1'))
     socket
-      .on('data', (chunk) => chunks.push(chunk))
+      .on('data', (chunk) => chunks.push(chunk as Buffer))
       .on('close', done)
       .on('error', () => {})
   })
