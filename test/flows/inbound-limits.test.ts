@@ -4,6 +4,9 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { test } from 'node:test'
+import { CLOSING_MS, COMMAND_MS, PROXY_MS, SWEEP_MS } from '../../src/inbound/limits.ts'
+import { openInbound } from '../../src/inbound/listener.ts'
+import { ManualClock } from '../support/clock.ts'
 import { startHouse } from '../support/house.ts'
 import { keptIn, logOf } from '../support/kept.ts'
 import { plainMail, SmtpClient } from '../support/smtp.ts'
@@ -140,6 +143,40 @@ test('a proxy we trust says who connects, in either version, and must', async ()
   await using stranger = await SmtpClient.connect(port, '127.0.0.2')
   await stranger.expect(220)
   assert.equal((await stranger.command('PROXY TCP4 198.51.100.7 127.0.0.1 4000 25')).code, 500)
+})
+
+test('deadlines are kept by the clock of the house: silence, a proxy that says nothing, a stop that is not heard', async () => {
+  const clock = new ManualClock()
+  const house = await startHouse({ clock, env: { PROXY_PROTOCOL_FROM: '127.0.0.2' } })
+  const { smtp: port } = house.ports
+  await using silent = await SmtpClient.greet(port)
+  await using proxy = await SmtpClient.connect(port, '127.0.0.2')
+  // A connection that was made later has been greeted: the one before it is known to the house.
+  await using other = await SmtpClient.greet(port)
+  clock.advance(PROXY_MS)
+  assert.match((await proxy.reply()).text, /^421 4\.7\.0 /)
+  clock.advance(COMMAND_MS + SWEEP_MS - PROXY_MS)
+  for (const client of [silent, other]) assert.match((await client.reply()).text, /^421 4\.4\.2 /)
+
+  await using deaf = await SmtpClient.greet(port)
+  await deaf.command('MAIL FROM:<a@out.test>', 250)
+  const closed = house.close()
+  // This one is refused, or taken and sent away: either way the door knows by then that it is to close.
+  await using late = await SmtpClient.connect(port, '127.0.0.1').catch(() => null)
+  await late?.closed()
+  clock.advance(CLOSING_MS)
+  assert.equal(await deaf.closed(), '')
+  await closed
+})
+
+test('a port that is taken is said in one sentence', async () => {
+  await using house = await startHouse()
+  const { app, ports } = house
+  const second = openInbound({ ...app, config: { ...app.config, SMTP_PORT: ports.smtp } })
+  await assert.rejects(second.start(), {
+    name: 'ProductError',
+    message: `The SMTP port ${ports.smtp} of 127.0.0.1 cannot be opened (EADDRINUSE); see SMTP_PORT and SMTP_BIND.`,
+  })
 })
 
 test('who talks before the greeting is sent away', async () => {

@@ -1,0 +1,133 @@
+// The path of a mail with everything around it made of paper: what is decided when parts fail, wait or are full.
+
+import assert from 'node:assert/strict'
+import { PassThrough } from 'node:stream'
+import { test } from 'node:test'
+import { openLog } from '../../../src/base/log.ts'
+import { loadConfig } from '../../../src/config/load.ts'
+import type { Context } from '../../../src/context.ts'
+import type { Journal } from '../../../src/inbound/journal.ts'
+import { AT_WORK_BYTES, AT_WORK_LEAST, MAX_WAITING } from '../../../src/inbound/limits.ts'
+import { Receiver } from '../../../src/inbound/receive.ts'
+import type { Recipient, Recipients } from '../../../src/inbound/recipients.ts'
+import { line, type Refusal, refusals } from '../../../src/inbound/replies.ts'
+import type { HeldMail, Spool } from '../../../src/inbound/spool.ts'
+import type { Peer, Transaction } from '../../../src/inbound/transaction.ts'
+import type { MailStream } from '../../../src/inbound/wire.ts'
+import type { Inspection } from '../../../src/mail/mail.ts'
+import { ManualClock } from '../../support/clock.ts'
+
+const peer = { address: '192.0.2.1', name: 'unknown', helo: 'mx.out.test', tls: null, protocol: 'ESMTP' } as Peer
+const off = { mode: 'off', rules: [] } as const
+const recipient = {
+  rcptTo: 'ben@in.test',
+  mailbox: { id: 'mbx_1', email: 'ben@in.test', quotaBytes: 1 },
+  policy: { mailboxFilter: off, domainFilter: off },
+} as unknown as Recipient
+const inspection = {
+  verdict: { spf: 'pass', dkim: 'pass', dmarc: 'pass', arc: 'none', signatures: [], spfReason: '', dmarcReason: '' },
+  traits: { fromFields: 1, fromAddresses: 1, hasDate: true, hasMessageId: true, repeatedFields: [], suspectLinks: [] },
+  mail: { parsed: true, from: [{ email: 'ann@out.test', name: '' }] },
+} as unknown as Inspection
+
+/** Receives mails, and remembers what was stored, noted and released. */
+function open() {
+  const seen = { stored: 0, refused: [] as string[], released: 0 }
+  const parts = {
+    inspect: async (): Promise<Inspection> => inspection,
+    hold: async (stream: AsyncIterable<Buffer>): Promise<HeldMail> => {
+      for await (const _ of stream);
+      return { sizeBytes: 10, source: { bytes: new Uint8Array(10) }, release: parts.release }
+    },
+    release: async (): Promise<void> => {
+      seen.released++
+    },
+    room: async (): Promise<Refusal | null> => null,
+  }
+  const app = {
+    config: loadConfig({}, 'no-such-file.json'),
+    clock: new ManualClock(),
+    log: openLog('silent'),
+    inspector: { inspect: () => parts.inspect() },
+    store: {
+      deliver: async () => {
+        seen.stored++
+      },
+    },
+  } as unknown as Context
+  const journal = {
+    countFault: () => {},
+    refuseMail: async (_passage: unknown, { reply }: Refusal) => {
+      seen.refused.push(line(reply))
+    },
+  } as unknown as Journal
+  const spool = { hold: (stream: MailStream) => parts.hold(stream) } as unknown as Spool
+  const recipients = { judgeRoom: () => parts.room() } as unknown as Recipients
+  const receiver = new Receiver({ app, spool, journal, recipients })
+  const send = async (given: Partial<MailStream> = {}, declaredBytes: number | null = null, copies = 1) => {
+    const content = Object.assign(new PassThrough(), { byteLength: 10, sizeExceeded: false, fault: null, ...given })
+    content.end('0123456789')
+    const transaction: Transaction = {
+      queueId: 'q1',
+      sender: { address: 'ann@out.test', declaredBytes, utf8: false },
+      recipients: Array.from({ length: copies }, () => recipient),
+    }
+    return line(await receiver.receive(content as unknown as MailStream, transaction, peer))
+  }
+  return { send, seen, parts }
+}
+
+test('a mail is stored, and only then answered', async () => {
+  const { send, seen } = open()
+  assert.equal(await send(), '250 2.0.0 Ok: queued as q1')
+  assert.deepEqual(seen, { stored: 1, refused: [], released: 1 })
+})
+
+test('a spool file that cannot be removed does not unsay a 250', async () => {
+  const { send, seen, parts } = open()
+  parts.release = async () => {
+    throw new Error('read-only file system')
+  }
+  assert.match(await send(), /^250 /)
+  assert.equal(seen.stored, 1)
+})
+
+test('what is wrong with the mail is said before what is wrong with us', async () => {
+  const { send, parts } = open()
+  parts.hold = async (stream) => {
+    for await (const _ of stream);
+    throw Object.assign(new Error('no space left on device'), { code: 'ENOSPC' })
+  }
+  assert.match(await send({ fault: 'bare_lf' }), /^550 5\.6\.11 /)
+  assert.match(await send({ sizeExceeded: true }), /^552 5\.3\.4 /)
+  assert.match(await send(), /^452 4\.3\.1 /)
+})
+
+test('a mailbox that is full is told alone; with others the mail is deferred, or refused when its size was a lie', async () => {
+  const { send, seen, parts } = open()
+  parts.room = async () => refusals.full
+  assert.match(await send(), /^452 4\.2\.2 /)
+  assert.match(await send({}, null, 2), /^451 4\.3\.0 /)
+  assert.match(await send({}, 10, 2), /^451 4\.3\.0 /)
+  assert.match(await send({}, 9, 2), /^552 5\.3\.4 /)
+  assert.equal(seen.stored, 0)
+  assert.equal(seen.released, 4)
+})
+
+test('so many mails are at work, so many wait, and the next one is asked to come again', async () => {
+  const { send, seen, parts } = open()
+  const ready = Promise.withResolvers<Inspection>()
+  let inspected = 0
+  parts.inspect = () => {
+    inspected++
+    return ready.promise
+  }
+  const atOnce = AT_WORK_BYTES / AT_WORK_LEAST
+  const sent = Array.from({ length: atOnce + MAX_WAITING }, () => send())
+  const [last] = await Promise.all([send()])
+  assert.match(last!, /^451 4\.3\.2 /)
+  assert.equal(inspected, atOnce)
+  ready.resolve(inspection)
+  assert.ok((await Promise.all(sent)).every((reply) => reply.startsWith('250 ')))
+  assert.deepEqual(seen, { stored: atOnce + MAX_WAITING, refused: [last], released: atOnce + MAX_WAITING + 1 })
+})
