@@ -1,5 +1,6 @@
 // Starts the house, waits for a signal, closes it.
 
+import { ProductError } from './base/errors.ts'
 import type { Service } from './base/loop.ts'
 import type { Config } from './config/config.ts'
 import { type Context, type Overrides, openContext } from './context.ts'
@@ -47,9 +48,24 @@ export async function openHouse(config: Config, options: HouseOptions = {}): Pro
     }
   } catch (error) {
     await close()
-    throw error
+    throw explain(error)
   }
   return { app, ports: { smtp: inbound.port, app: http.ports.app, send: http.ports.send }, close }
+}
+
+// What an operator can do something about gets a sentence; the rest stays what it is.
+function explain(error: unknown): unknown {
+  const { code, address, port } = error as { code?: string; address?: string; port?: number }
+  const place = `${address} port ${port}`
+  const why = new Map([
+    [
+      'EADDRINUSE',
+      `${place} is in use by another program: stop it, or set SMTP_PORT, HTTP_PORT or SEND_PORT to another one.`,
+    ],
+    ['EACCES', `This user may not listen on ${place}: take a port above 1023, or let the container map it.`],
+    ['EADDRNOTAVAIL', `${address} is no address of this machine: see SMTP_BIND and HTTP_BIND.`],
+  ]).get(code ?? '')
+  return why === undefined ? error : new ProductError('service_unavailable', why, { cause: error })
 }
 
 /**

@@ -34,7 +34,7 @@ export async function migrate(db: Db, steps: readonly Migration[]): Promise<numb
     if (last > newest) {
       throw new ProductError(
         'conflict',
-        `${db.file} was written by a newer version of Mailstead (form ${last}, known ${newest}).`,
+        `${db.file} was written by a newer version of Mailstead (form ${last}, known ${newest}): start that version, or restore a backup made by this one.`,
       )
     }
     const missing = steps.filter((step) => step.number > last)

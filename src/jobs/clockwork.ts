@@ -7,7 +7,7 @@ import type { Job } from './job.ts'
 import { jobs } from './jobs.ts'
 
 const LOOK_EVERY_MS = 60 * 1000
-// Decisions §8 of the issue: what takes longer than a second is told while it runs.
+// What takes longer than a second says that it is still at it.
 const SLOW_MS = 1000
 
 export interface Clockwork extends Service {

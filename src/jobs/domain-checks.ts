@@ -2,10 +2,10 @@
 
 import { job } from './job.ts'
 
-const FIVE_MINUTES_MS = 5 * 60 * 1000
+const MINUTE_MS = 60 * 1000
 
 export const domainChecks = job({
   name: 'domain-checks',
-  every: FIVE_MINUTES_MS,
-  run: ({ app }) => app.directory.domains.recheckDue(),
+  every: MINUTE_MS,
+  run: ({ app, signal }) => app.directory.domains.recheckDue(signal),
 })

@@ -66,6 +66,22 @@ export interface TestTeam {
 export async function startHouse(setup: HouseSetup = {}): Promise<TestHouse> {
   const dataDir = setup.dataDir ?? (await mkdtemp(join(tmpdir(), 'mailstead-test-')))
   const dns = await startDns(setup.zone ?? {})
+  const house = await openOnFreePorts(setup, dataDir, dns)
+  return furnish(house, { dns, dataDir, keep: setup.dataDir !== undefined })
+}
+
+// The origins must be known before the ports are bound; somebody else may bind them in between.
+async function openOnFreePorts(setup: HouseSetup, dataDir: string, dns: LocalDns): Promise<House> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await open(setup, dataDir, dns)
+    } catch (error) {
+      if (tries === 5 || !String((error as Error).message).includes('in use')) throw error
+    }
+  }
+}
+
+async function open(setup: HouseSetup, dataDir: string, dns: LocalDns): Promise<House> {
   const [http, send] = [await freePort(), await freePort()]
   const config = loadConfig(
     {
@@ -86,8 +102,7 @@ export async function startHouse(setup: HouseSetup = {}): Promise<TestHouse> {
     },
     join(dataDir, 'no-settings-file.json'),
   )
-  const house = await openHouse(config, { clock: setup.clock, log: openLog(config.LOG_LEVEL), checkReplies: true })
-  return furnish(house, { dns, dataDir, keep: setup.dataDir !== undefined })
+  return openHouse(config, { clock: setup.clock, log: openLog(config.LOG_LEVEL), checkReplies: true })
 }
 
 function furnish(house: House, { dns, dataDir, keep }: { dns: LocalDns; dataDir: string; keep: boolean }): TestHouse {
