@@ -1,0 +1,113 @@
+// Threads of real mailing lists, held against the plain graph of who refers to whom.
+
+import assert from 'node:assert/strict'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, describe, it } from 'node:test'
+import { Db } from '../../../src/db/db.ts'
+import { migrate } from '../../../src/db/migrate.ts'
+import { mailMigrations } from '../../../src/db/migrations/migrations.ts'
+import type { ParsedMail } from '../../../src/mail/mail.ts'
+import { parseMail } from '../../../src/mail/parse.ts'
+import { type Joined, joinThread } from '../../../src/store/threads/join.ts'
+import { fixtureBytes, fixtureNames, fixturesMissing } from '../../support/fixtures.ts'
+
+const skip = fixturesMissing('threading')
+let folder: string
+let db: Db
+let account = 0
+
+before(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'mailstead-threads-'))
+  db = new Db({ file: join(folder, 'mail.db'), scanThreads: 0 })
+  await migrate(db, mailMigrations)
+})
+after(async () => {
+  await db.close()
+  await rm(folder, { recursive: true })
+})
+
+/** The mails of an mbox: lines that begin with "From " start one (RFC 4155). */
+function mailsOf(path: string): Uint8Array[] {
+  const bytes = fixtureBytes(path)
+  if (!path.endsWith('.mbox')) return [bytes]
+  return bytes
+    .toString('latin1')
+    .split(/^From .*\r?\n/m)
+    .filter((text) => text.trim() !== '')
+    .map((text) => Buffer.from(text, 'latin1'))
+}
+
+const lists: [string, string[]][] = [
+  ['jwz-messages', fixtureNames('threading/jwz-messages').map((name) => `threading/jwz-messages/${name}`)],
+  ...fixtureNames('threading/ponymail', '.mbox').map((name): [string, string[]] => [
+    name,
+    [`threading/ponymail/${name}`],
+  ]),
+]
+
+async function threadsOf(mails: readonly ParsedMail[]): Promise<Joined[]> {
+  const n = ++account
+  await db.write((tx) => tx.insert('accounts', { n, mailbox_id: `mbx_${n}`, created_at: 0 }))
+  const joined: Joined[] = []
+  for (const [index, mail] of mails.entries()) {
+    const receivedAt = mail.sentAt ?? index
+    const joining = { account: n, mail, receivedAt, unread: true, listed: true, own: ['archive@list.test'] }
+    joined.push(await db.write((tx) => joinThread(tx, joining)))
+  }
+  return joined
+}
+
+/** Everything that hangs together by any id: the largest threads anybody could make of these mails. */
+function connected(mails: readonly ParsedMail[]): number[] {
+  const parent = new Map<string, string>()
+  const root = (id: string): string => {
+    let at = id
+    while (parent.get(at) !== at) at = parent.get(at)!
+    return at
+  }
+  const names = mails.map((mail, index) => {
+    const ids = [mail.messageId ?? `none-${index}`, ...mail.inReplyTo, ...mail.references]
+    for (const id of ids) if (!parent.has(id)) parent.set(id, id)
+    for (const id of ids) parent.set(root(id), root(ids[0]!))
+    return ids[0]!
+  })
+  const numbers = new Map<string, number>()
+  return names.map((name) => {
+    const at = root(name)
+    if (!numbers.has(at)) numbers.set(at, numbers.size)
+    return numbers.get(at)!
+  })
+}
+
+describe('real lists', { skip }, () => {
+  for (const [name, files] of lists) {
+    it(name, async () => {
+      const mails = files.flatMap(mailsOf).map(parseMail)
+      assert.ok(mails.length > 0)
+      const joined = await threadsOf(mails)
+      const graph = connected(mails)
+      // No thread holds mails that nothing connects, unless a subject brought them together.
+      const bySubject = new Set(joined.filter((one) => one.by === 'subject').map((one) => one.n))
+      const groupOf = new Map<number, number>()
+      for (const [index, one] of joined.entries()) {
+        if (bySubject.has(one.n)) continue
+        assert.equal(groupOf.get(one.n) ?? graph[index], graph[index], `${name} mail ${index}`)
+        groupOf.set(one.n, graph[index]!)
+      }
+      // A mail lies with the one it answers whenever that one came before it.
+      const seen = new Map<string, number>()
+      for (const [index, mail] of mails.entries()) {
+        const parents = [...mail.inReplyTo, ...mail.references].filter((id) => seen.has(id))
+        const homes = new Set(parents.map((id) => seen.get(id)!))
+        if (homes.size === 1) assert.equal(joined[index]!.n, [...homes][0], `${name} mail ${index} left its parent`)
+        if (mail.messageId !== null && !seen.has(mail.messageId)) seen.set(mail.messageId, joined[index]!.n)
+      }
+      // Threads never merge, so a few stay apart that a graph would join; not more than that.
+      const threads = new Set(joined.map((one) => one.n)).size
+      const groups = new Set(graph).size
+      assert.ok(threads <= groups + Math.ceil(mails.length / 20), `${threads} threads for ${groups} groups`)
+    })
+  }
+})
