@@ -7,16 +7,16 @@ import type { Search } from '../search/search.ts'
 import { every } from '../search/sql.ts'
 import { gathered, meetsOnWalk, walksOf } from './walk.ts'
 
-/** The threads of all messages in `hits`, when those are all that match. */
-export function messagesGathered(search: Search, hits: Hits): Fragment {
-  const { from, where } = gathered(search, hits)
-  return { sql: `SELECT DISTINCT m.thread FROM ${from} WHERE ${where.sql}`, values: where.values }
+/** The threads of all messages in `hits`, which must hold all that match. */
+export function messagesGathered(search: Search): Fragment {
+  const { from, where } = gathered(search)
+  return { sql: `SELECT DISTINCT m.thread FROM ${from.sql} WHERE ${where.sql}`, values: where.values }
 }
 
 /** The threads of all messages a search meets on its path. */
 export function messagesWalked(search: Search, hits: Hits | null): Fragment {
   const selects = walksOf(search).map(({ from, where, order }) => {
-    const asked = every([hits?.areMore, where, meetsOnWalk(search, order.at), hits?.holds(order.n)])
+    const asked = every([where, meetsOnWalk(search, order.at), hits?.holds(order.n)])
     return {
       sql: `SELECT DISTINCT m.thread FROM ${from.sql} WHERE ${asked.sql}`,
       values: [...from.values, ...asked.values],

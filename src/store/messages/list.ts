@@ -5,7 +5,7 @@ import type { Fragment } from '../folders.ts'
 import type { MessageSort } from '../records.ts'
 import { type Hits, matching } from '../search/hits.ts'
 import type { Search } from '../search/search.ts'
-import { behind, type Cut, cutOff, cutSql, every, type OrderColumns, type Place, union } from '../search/sql.ts'
+import { behind, type Cut, cutOff, every, listing, type OrderColumns, type Place, union } from '../search/sql.ts'
 import { findByText, type TextList } from '../search/stages.ts'
 import { numberRange } from './numbers.ts'
 import { gathered, isCrowded, meets, meetsOnWalk, type Walk, walksOf, withinNear } from './walk.ts'
@@ -51,29 +51,34 @@ export function listStatement(search: Search, cut: MessageCut): Fragment {
   if (cut.sort !== 'received_at') return sorted(search, cut)
   return union(
     null,
-    walksOf(search).map((walk) => walked(search, walk, cut, null)),
+    walksOf(search).map((walk) => walked(search, walk, cut, null, null)),
   )
 }
 
 /** The same messages by text, to be found both ways. */
 export function textList(search: Search, cut: MessageCut): TextList {
-  const isCrowdedHere = isCrowded(search, cut)
+  const crowded = isCrowded(search, cut)
   return {
     gathered(hits) {
-      const { from, where } = gathered(search, hits)
       const isHit = (column: string) => ({ sql: `${column} IN (SELECT n FROM hits)`, values: [] })
       const first = cut.collapseThreads ? isFirst(search, cut, isHit) : null
-      return select({ sql: from, values: [] }, BY_TIME, every([where, behind(BY_TIME, cut), first]), cut)
+      const { from, where } = gathered(search)
+      return listing(
+        { from, where: every([where, behind(BY_TIME, cut), first]), order: BY_TIME, guard: hits.areAll },
+        cut,
+      )
     },
     walked: (hits, glance) =>
       walksOf(search).map((walk) => {
-        const guards = glance ? [hits.areMore, isCrowdedHere, withinNear(walk.order.at, cut.direction)] : [hits.areMore]
-        return walked(search, { ...walk, where: every([...guards, walk.where]) }, cut, hits)
+        if (!glance) return walked(search, walk, cut, hits, hits.areMore)
+        const near = every([walk.where, withinNear(walk.order.at, cut.direction)])
+        return walked(search, { ...walk, where: near }, cut, hits, every([hits.areMore, crowded]))
       }),
   }
 }
 
-function walked(search: Search, { from, where, order }: Walk, cut: MessageCut, hits: Hits | null): Fragment {
+function walked(search: Search, walk: Walk, cut: MessageCut, hits: Hits | null, guard: Fragment | null): Fragment {
+  const { from, where, order } = walk
   const isMatch = (column: string) => hits?.holds(column) ?? null
   const asked = every([
     where,
@@ -82,7 +87,7 @@ function walked(search: Search, { from, where, order }: Walk, cut: MessageCut, h
     isMatch(order.n),
     cut.collapseThreads ? isFirst(search, cut, isMatch) : null,
   ])
-  return select(from, order, asked, cut)
+  return listing({ from, where: asked, order, guard }, cut)
 }
 
 /** Orders no index has: all that is found is sorted. */
@@ -98,7 +103,7 @@ function sorted(search: Search, cut: MessageCut): Fragment {
     behind(order, cut),
     cut.collapseThreads ? isFirst(search, cut, isMatch) : null,
   ])
-  return select({ sql: 'messages m', values: [] }, order, asked, cut)
+  return listing({ from: { sql: 'messages m', values: [] }, where: asked, order }, cut)
 }
 
 /** No other message of the thread that is found stands before this one. */
@@ -111,12 +116,4 @@ function isFirst(search: Search, cut: MessageCut, isMatch: (column: string) => F
     isMatch('o.n'),
   ])
   return { sql: `NOT EXISTS (SELECT 1 FROM messages o WHERE ${asked.sql})`, values: asked.values }
-}
-
-function select(from: Fragment, order: OrderColumns, asked: Fragment, cut: Cut): Fragment {
-  const end = cutSql(order, cut)
-  return {
-    sql: `SELECT ${order.at} AS at, ${order.n} AS n FROM ${from.sql} WHERE ${asked.sql} ${end.sql}`,
-    values: [...from.values, ...asked.values, ...end.values],
-  }
 }

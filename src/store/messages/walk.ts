@@ -14,7 +14,7 @@ export interface Walk {
 }
 
 /** Messages among which a page should be full for a walk to be worth it at first glance. */
-const CROWD = 600
+const CROWD = 1500
 const IN_ROW: OrderColumns = { at: 'm.received_at', n: 'm.n' }
 
 /** Every message of the search, text aside, is met by exactly one of the walks. */
@@ -72,11 +72,11 @@ export function meetsOnWalk(search: Search, at: string): Fragment {
   return every([receivedBounds(search, at), search.others?.('m')])
 }
 
-/** Messages of `hits`, which hold all that match: for FROM and WHERE. */
-export function gathered(search: Search, hits: Hits): { from: string; where: Fragment } {
+/** Messages of `hits`, which must hold all that match: for FROM and WHERE. */
+export function gathered(search: Search): { from: Fragment; where: Fragment } {
   return {
-    from: 'hits h CROSS JOIN messages m',
-    where: every([hits.areAll, { sql: 'm.n = h.n', values: [] }, meets(search, 'm')]),
+    from: { sql: 'hits h CROSS JOIN messages m', values: [] },
+    where: every([{ sql: 'm.n = h.n', values: [] }, meets(search, 'm')]),
   }
 }
 

@@ -53,7 +53,11 @@ export async function openSearch(parts: SearchParts, account: Account, filter: M
   const rest = top.filter((child) => child !== path.term && child.kind !== 'received')
   const condition = all(rest.map((child) => conditionOf(child, known)))
   const onPath = path.term ? conditionOf(path.term, known) : null
-  const text = condition.match && { account: account.n, match: expression(account.n, condition.match) }
+  const text = condition.match && {
+    account: account.n,
+    match: expression(account.n, condition.match),
+    kind: textKind(leaves),
+  }
   return {
     account: account.n,
     never: condition.never || onPath?.never === true,
@@ -137,6 +141,12 @@ function pathOf(top: readonly Term[], known: Known): { path: Path; term: Term | 
   }
   for (const term of top) if (term.kind === 'attachment' && term.on) return { path: { by: 'attachment' }, term }
   return { path: { by: 'listed' }, term: null }
+}
+
+function textKind(leaves: readonly Placed[]): TextSearch['kind'] {
+  const words = leaves.flatMap(({ leaf }) => (leaf.kind === 'words' ? leaf : []))
+  if (words.some(({ prefix }) => prefix)) return 'prefix'
+  return leaves.some(({ wanted }) => !wanted) || words.some(({ tokens }) => tokens.length > 1) ? 'phrase' : 'words'
 }
 
 function receivedOf(top: readonly Term[]): { from: number | null; before: number | null } {

@@ -37,9 +37,23 @@ export function behind({ at, n }: OrderColumns, { direction, after }: Cut): Frag
   return { sql: `(${at}, ${n}) ${direction === 'desc' ? '<' : '>'} (?, ?)`, values: [after[0], after[1]] }
 }
 
-/** ORDER BY and LIMIT of a page; one row more than the page tells whether there is a next one. */
-export function cutSql({ at, n }: OrderColumns, { direction, limit }: Cut): Fragment {
-  return { sql: `ORDER BY ${at} ${direction}, ${n} ${direction} LIMIT ?`, values: [limit + 1] }
+/** A SELECT of the places of a list, in its order; one more than the page shows tells whether there is a next one. */
+export interface Listing {
+  from: Fragment
+  where: Fragment
+  order: OrderColumns
+  /** What must be true of the statement as a whole; nothing is looked at otherwise. */
+  guard?: Fragment | null
+}
+
+export function listing({ from, where, order: { at, n }, guard }: Listing, { direction, limit }: Cut): Fragment {
+  // SQLite asks a condition without columns for every row, but a limit once, at the start.
+  const rows = guard ? `CASE WHEN ${guard.sql} THEN ? ELSE 0 END` : '?'
+  return {
+    sql: `SELECT ${at} AS at, ${n} AS n FROM ${from.sql} WHERE ${where.sql}
+ORDER BY ${at} ${direction}, ${n} ${direction} LIMIT ${rows}`,
+    values: [...from.values, ...where.values, ...(guard?.values ?? []), limit + 1],
+  }
 }
 
 /** The selects one after the other, each with its own order and limit. */

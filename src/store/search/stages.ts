@@ -7,8 +7,10 @@ import { type Cut, type Place, union } from './sql.ts'
 
 /** Up to here matches are few. Sorting them costs less than walking past everything between so many. */
 export const FEW = 1000
+// What a first glance gathers. Costly matches are fetched only as far as a page may need them.
+const GLANCE = 400
 // For a page this many matches per entry tell whether they lie close together at the start of the list.
-const GLANCE_PER_ENTRY = 3
+const NEAR_PER_ENTRY = 3
 
 /** A list that can be found both ways. Each part is a SELECT of `at` and `n`, in the order of the list and cut. */
 export interface TextList {
@@ -40,14 +42,14 @@ export async function findByText(
 
 /** A row without a place says that what is found may not be all. */
 export function glanceStatement(text: TextSearch, cut: Cut, start: number | null, list: TextList): Fragment {
-  const hits = hitsOf(text, cut.direction, start, GLANCE_PER_ENTRY * cut.limit)
-  const unsure = { sql: 'SELECT NULL AS at, 0 AS n', values: [] }
-  if (start !== null) return union(hits.tables, [...list.walked(hits, true), unsure])
-  const maybe = { sql: `${unsure.sql} WHERE ${hits.areMore.sql}`, values: hits.areMore.values }
+  const near = NEAR_PER_ENTRY * cut.limit
+  const few = text.kind === 'words' ? Math.max(near, GLANCE) : near
+  const hits = hitsOf(text, { direction: cut.direction, start, few, near, single: text.kind !== 'prefix' })
+  const maybe = { sql: `SELECT NULL AS at, 0 AS n WHERE ${hits.areMore.sql}`, values: hits.areMore.values }
   return union(hits.tables, [list.gathered(hits), ...list.walked(hits, true), maybe])
 }
 
 export function wholeStatement(text: TextSearch, cut: Cut, start: number | null, list: TextList): Fragment {
-  const hits = hitsOf(text, cut.direction, start, FEW)
+  const hits = hitsOf(text, { direction: cut.direction, start, few: FEW, near: FEW, single: false })
   return union(hits.tables, [list.gathered(hits), ...list.walked(hits, false)])
 }

@@ -6,7 +6,7 @@ import { lastNumberUpTo, messagesGathered, messagesWalked } from '../messages/ga
 import { hasMessage, isCrowded, listedValues, withinNear } from '../messages/walk.ts'
 import type { Hits } from '../search/hits.ts'
 import type { Search } from '../search/search.ts'
-import { behind, type Cut, cutOff, cutSql, every, type OrderColumns, type Place, union } from '../search/sql.ts'
+import { behind, type Cut, cutOff, every, listing, type OrderColumns, type Place, union } from '../search/sql.ts'
 import { findByText, type TextList } from '../search/stages.ts'
 
 const ORDER: OrderColumns = { at: 't.last_received_at', n: 't.n' }
@@ -30,23 +30,24 @@ export function isShort(search: Search): boolean {
 
 /** A list that is not found by text. */
 export function listStatement(search: Search, cut: Cut): Fragment {
-  if (isNarrow(search)) return found(messagesWalked(search, null), cut)
+  if (isNarrow(search)) return found(messagesWalked(search, null), cut, null)
   return union(
     null,
-    walksOf(search).map((walk) => walked(search, walk, cut, null)),
+    walksOf(search).map((walk) => walked(search, walk, cut, null, null)),
   )
 }
 
 /** The same threads by text, to be found both ways. */
 export function textList(search: Search, cut: Cut): TextList {
-  const isCrowdedHere = isCrowded(search, cut)
+  const crowded = isCrowded(search, cut)
   return {
-    gathered: (hits) => found(messagesGathered(search, hits), cut),
+    gathered: (hits) => found(messagesGathered(search), cut, hits.areAll),
     walked(hits, glance) {
-      if (isNarrow(search)) return glance ? [] : [found(messagesWalked(search, hits), cut)]
+      if (isNarrow(search)) return glance ? [] : [found(messagesWalked(search, hits), cut, hits.areMore)]
       return walksOf(search).map((walk) => {
-        const guards = glance ? [hits.areMore, isCrowdedHere, withinNear(walk.order.at, cut.direction)] : [hits.areMore]
-        return walked(search, { ...walk, where: every([...guards, walk.where]) }, cut, hits)
+        if (!glance) return walked(search, walk, cut, hits, hits.areMore)
+        const near = every([walk.where, withinNear(walk.order.at, cut.direction)])
+        return walked(search, { ...walk, where: near }, cut, hits, every([hits.areMore, crowded]))
       })
     },
   }
@@ -82,27 +83,17 @@ function walksOf(search: Search): Walk[] {
   }))
 }
 
-function walked(search: Search, { from, where, order }: Walk, cut: Cut, hits: Hits | null): Fragment {
-  const asked = every([
-    where,
-    behind(order, cut),
-    hits === null && threadsSay(search) ? null : hasMessage(search, hits, order.n),
-  ])
-  return select(from, order, asked, cut)
+function walked(search: Search, walk: Walk, cut: Cut, hits: Hits | null, guard: Fragment | null): Fragment {
+  const { from, where, order } = walk
+  const message = hits === null && threadsSay(search) ? null : hasMessage(search, hits, order.n)
+  return listing({ from, where: every([where, behind(order, cut), message]), order, guard }, cut)
 }
 
 /** The threads of messages that were found, by a SELECT of their numbers. */
-function found(messages: Fragment, cut: Cut): Fragment {
+function found(messages: Fragment, cut: Cut, guard: Fragment | null): Fragment {
   const from = { sql: `(${messages.sql}) x CROSS JOIN threads t`, values: messages.values }
-  return select(from, ORDER, every([{ sql: 't.n = x.thread', values: [] }, behind(ORDER, cut)]), cut)
-}
-
-function select(from: Fragment, order: OrderColumns, asked: Fragment, cut: Cut): Fragment {
-  const end = cutSql(order, cut)
-  return {
-    sql: `SELECT ${order.at} AS at, ${order.n} AS n FROM ${from.sql} WHERE ${asked.sql} ${end.sql}`,
-    values: [...from.values, ...asked.values, ...end.values],
-  }
+  const where = every([{ sql: 't.n = x.thread', values: [] }, behind(ORDER, cut)])
+  return listing({ from, where, order: ORDER, guard }, cut)
 }
 
 /** True for paths to so few messages that their threads are gathered and sorted. */
