@@ -14,7 +14,8 @@ const DAY_MS = 86_400_000
 const QUOTA = 10_485_760
 
 const clock = new ManualClock()
-const house = await startHouse({ clock })
+// Nobody ever answers for the peer's name, and time stands still: nothing may wait for it.
+const house = await startHouse({ clock, zone: { '1.0.0.127.in-addr.arpa': { fault: 'silent' } } })
 after(async () => {
   await sweepContent(house, clock)
   await house.close()
@@ -60,6 +61,8 @@ test('who is unknown gets 550 5.1.1, who is none of ours 550 5.7.1', async () =>
     ['refused', 'unknown_recipient', 'nobody@in.test', null, '550 5.1.1', 'client.test'],
   )
   assert.equal(`550 5.1.1 ${row!.detail}`, row!.smtp_reply)
+  assert.equal(row!.remote_name, null)
+  assert.ok(house.dns.queries.some(({ name, type }) => name === '1.0.0.127.in-addr.arpa' && type === 'PTR'))
   for (const path of ['ben@elsewhere.test', 'ben@sub.in.test', 'ben@[127.0.0.1]', '"ben@in.test"@elsewhere.test']) {
     assert.match((await client.command(`RCPT TO:<${path}>`)).text, /^550 5\.7\.1 /, path)
   }

@@ -429,6 +429,62 @@ test('who is asked to end does so at once, or after the mail under way', async (
   takenNow()
 })
 
+test('whatever bytes come, in whatever pieces, no mail is seen that was not asked for', async () => {
+  const pieces = [
+    ...['EHLO client.test\r\n', 'MAIL FROM:<ann@out.test>\r\n', 'RCPT TO:<ben@in.test>\r\n', 'DATA\r\n', 'RSET\r\n'],
+    ...[
+      '\r\n.\r\n',
+      '.\r\n',
+      '\r\n',
+      '\n',
+      '\r',
+      '\0',
+      '.',
+      '..',
+      ' ',
+      '<',
+      '"',
+      'x'.repeat(3000),
+      'ü',
+      'STARTTLS\r\n',
+    ],
+  ]
+  const random = dice(20260101)
+  const run = async () => {
+    await using client = await SmtpClient.connect(port)
+    await client.expect(220)
+    const opening = pieces.slice(0, random(5)).join('')
+    const rest = Array.from({ length: 30 }, () => pieces[random(pieces.length)]!).join('')
+    const bytes = Buffer.from(opening + rest)
+    for (let at = 0; at < bytes.length; ) {
+      const end = at + 1 + random(200)
+      client.write(bytes.subarray(at, end))
+      at = end
+    }
+    client.end()
+    return (await client.closed()).split('\r\n').filter((line) => line.startsWith('354')).length
+  }
+  const asked = (await Promise.all(Array.from({ length: 150 }, run))).reduce((sum, count) => sum + count, 0)
+  assert.ok(asked > 10)
+  // A mail whose connection ended before its end is not taken.
+  assert.ok(takenNow().length <= asked)
+  await using client = await openContent()
+  client.write('.\r\n')
+  await client.expect(250)
+  takenNow()
+  faults.splice(0)
+})
+
+/** Numbers below a limit, the same ones in every run. */
+function dice(seed: number): (limit: number) => number {
+  let state = seed
+  return (limit) => {
+    // Lehmer's generator.
+    state = (state * 48_271) % 2_147_483_647
+    return state % limit
+  }
+}
+
 /** A session that is inside DATA. */
 async function openContent(): Promise<SmtpClient> {
   const client = await SmtpClient.greet(port)
