@@ -9,7 +9,7 @@ import type { Visit } from './visit.ts'
 
 // How much of a refused body is still read, and how long, so that the client comes to read the answer (RFC 9112 9.6).
 const LINGER_BYTES = 134_217_728
-const LINGER_MS = 5_000
+export const LINGER_MS = 5_000
 
 /** 413 on the declared size, before anything is read. */
 export function checkDeclaredSize(visit: Visit): void {

@@ -106,8 +106,13 @@ async function fail(visit: Visit, error: unknown): Promise<void> {
   const shown =
     error instanceof ProductError ? error : new ProductError('internal_error', 'Something went wrong on our side.')
   if (statusOf(shown.code) >= 500) visit.desk.app.log.error({ err: error, ...lineOf(visit) }, 'a request failed')
-  if (ctx.headerSent) visit.res.destroy()
-  else await sendError(visit, shown)
+  if (ctx.headerSent) {
+    visit.res.destroy()
+    return
+  }
+  // The tag is that of the content, not of the error.
+  ctx.remove('ETag')
+  await sendError(visit, shown)
 }
 
 /** One line for the operator; aloud when the client wants to find its request again. */

@@ -109,10 +109,20 @@ function operationOf(one: Route): Json {
     ...(one.body === undefined ? {} : { requestBody: bodyOf(one.body, body?.optional === true) }),
     responses: {
       [one.status ?? 200]: successOf(one, paged, produces),
-      ...(one.etag === true && one.method === 'GET' ? { 304: { description: 'Unchanged since the given ETag.' } } : {}),
+      ...(isTagged(one) ? { 304: { description: 'Unchanged since the given ETag.' } } : {}),
+      ...(givesBytes(one) ? { 206: { description: 'The range that was asked for.' } } : {}),
       ...refsOf(errorsOf(one)),
     },
   }
+}
+
+/** Reads of these can be answered "unchanged". */
+function isTagged(one: Route): boolean {
+  return one.method === 'GET' && (one.etag === true || givesBytes(one))
+}
+
+function givesBytes(one: Route): boolean {
+  return one.produces?.some((type) => type !== 'application/json') === true
 }
 
 function parametersOf(one: Route): Json[] {
@@ -124,7 +134,9 @@ function parametersOf(one: Route): Json[] {
     schema: { type: 'string' },
   })
   const headers: Json[] = []
-  if (one.etag === true && one.method === 'GET') headers.push(header('If-None-Match', 'ETag that is known already.'))
+  if (isTagged(one)) headers.push(header('If-None-Match', 'ETag that is known already.'))
+  if (givesBytes(one))
+    headers.push(header('Range', 'One range of bytes.'), header('If-Range', 'Strong ETag it belongs to.'))
   if (one.etag === true && one.method !== 'GET') headers.push(header('If-Match', 'ETag of the state that is changed.'))
   if (one.idempotent === true) headers.push(header('Idempotency-Key', '1-255 visible ASCII characters.'))
   return [...fieldsOf(one.params, 'path'), ...fieldsOf(one.query, 'query'), ...headers]
@@ -172,7 +184,7 @@ function errorsOf(one: Route): ErrorCode[] {
   if (one.params !== undefined) codes.push('not_found')
   if (one.method !== 'GET') codes.push('conflict')
   if (one.body !== undefined) codes.push('payload_too_large', 'unsupported_media_type', 'validation_error')
-  if (one.produces?.some((type) => type !== 'application/json')) codes.push('range_not_satisfiable')
+  if (givesBytes(one)) codes.push('range_not_satisfiable')
   return codes
 }
 

@@ -62,10 +62,9 @@ export function sendOutcome(visit: Visit, outcome: Outcome): Promise<void> | voi
 }
 
 /** Sends bytes, or the range of them that was asked for. */
-export function sendBytes(visit: Visit, bytes: BytesAnswer): void {
+export async function sendBytes(visit: Visit, bytes: BytesAnswer): Promise<void> {
   const { ctx } = visit
   const { sizeBytes: size, etag } = bytes
-  for (const [name, value] of Object.entries(bytes.headers ?? {})) ctx.set(name, value)
   ctx.set('ETag', etag)
   // A weak tag says that the bytes differ from one answer to the next: their ranges do not fit together.
   const isRanged = !etag.startsWith('W/')
@@ -79,11 +78,30 @@ export function sendBytes(visit: Visit, bytes: BytesAnswer): void {
     throw new ProductError('range_not_satisfiable', `The content has ${size} bytes.`, { param: 'Range' })
   }
   const { start, end } = span ?? { start: 0, end: size }
-  ctx.status = span === null ? 200 : 206
+  const body = visit.method === 'HEAD' ? '' : await openStream(visit, bytes.read(start, end))
+  for (const [name, value] of Object.entries(bytes.headers ?? {})) ctx.set(name, value)
   if (span !== null) ctx.set('Content-Range', `bytes ${start}-${end - 1}/${size}`)
-  ctx.body = visit.method === 'HEAD' ? '' : Readable.from(bytes.read(start, end), { objectMode: false })
+  ctx.status = span === null ? 200 : 206
+  ctx.body = body
   ctx.set('Content-Type', bytes.type)
   ctx.length = end - start
+}
+
+/** Reads the first piece before anything is sent: what cannot be read at all is an error with an envelope. */
+async function openStream(visit: Visit, pieces: AsyncIterable<Uint8Array>): Promise<Readable> {
+  const reader = pieces[Symbol.asyncIterator]()
+  const first = await reader.next()
+  async function* all(): AsyncGenerator<Uint8Array> {
+    try {
+      for (let piece = first; piece.done !== true; piece = await reader.next()) yield piece.value
+    } catch (error) {
+      visit.desk.app.log.error({ err: error, request_id: visit.id }, 'a content broke off')
+      throw error
+    } finally {
+      await reader.return?.()
+    }
+  }
+  return Readable.from(all(), { objectMode: false })
 }
 
 /** Sends an error. @param error always one a caller may see */

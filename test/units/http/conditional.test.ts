@@ -159,6 +159,11 @@ describe('ranges', () => {
     }
   })
 
+  test('bytes with a weak tag have none', async () => {
+    const reply = await door.call('/api/v1/content?weak=true', { headers: { range: 'bytes=0-1' } })
+    assert.deepEqual([reply.status, reply.text, reply.headers.has('accept-ranges')], [200, '0123456789', false])
+  })
+
   test('an unchanged content is 304 before any range; HEAD knows no ranges', async () => {
     const headers = { range: 'bytes=0-1', 'if-none-match': '"content"' }
     assert.equal((await door.call('/api/v1/content', { headers })).status, 304)

@@ -107,11 +107,12 @@ function readers(kept: Memory): Route[] {
       operation: 'getContent',
       reply: Type.String(),
       produces: ['*/*'],
-      async handle() {
+      query: Type.Object({ weak: Default(Type.Boolean(), false) }),
+      async handle({ query }) {
         return bytes({
           type: 'application/pdf',
           sizeBytes: CONTENT.length,
-          etag: '"content"',
+          etag: query.weak ? 'W/"content"' : '"content"',
           headers: { 'Content-Disposition': 'attachment' },
           async *read(start, end) {
             yield CONTENT.subarray(start, end)

@@ -1,0 +1,324 @@
+// What happens below the requests: sizes, broken bytes, slow clients, and closing the door.
+
+import assert from 'node:assert/strict'
+import { connect, type Socket } from 'node:net'
+import { after, before, describe, test } from 'node:test'
+import { gzipSync } from 'node:zlib'
+import { Type } from 'typebox'
+import { systemClock } from '../../../src/base/clock.ts'
+import { LINGER_MS } from '../../../src/surfaces/http/body.ts'
+import {
+  CONNECTIONS_MAX,
+  HEADER_MAX,
+  HEADER_TIMEOUT_MS,
+  KEEP_ALIVE_MS,
+  Listener,
+  REQUEST_TIMEOUT_MS,
+  SILENCE_TIMEOUT_MS,
+} from '../../../src/surfaces/http/listener.ts'
+import { bytes, type Route, route } from '../../../src/surfaces/http/route.ts'
+import { Default } from '../../../src/surfaces/http/schema.ts'
+import { type Door, openDoor, posted, speak } from './door.ts'
+import { type Memory, memory, samples } from './samples.ts'
+
+const LIMIT = 1_048_576
+const AUTH = 'Host: x\r\nAuthorization: Bearer root\r\n'
+/** What the slow routes are waiting for and have seen. */
+const seen = { started: Promise.withResolvers<void>(), gate: Promise.withResolvers<void>(), aborted: false, read: 0 }
+function reset(): void {
+  Object.assign(seen, { started: Promise.withResolvers(), gate: Promise.withResolvers(), aborted: false, read: 0 })
+}
+
+const base = { tag: 'Slow', summary: 'Slow.', as: 'team', permission: 'domain.read' } as const
+const slow: Route[] = [
+  route({
+    ...base,
+    method: 'GET',
+    path: '/slow',
+    operation: 'getSlow',
+    reply: Type.Object({ aborted: Type.Boolean() }),
+    async handle({ request }) {
+      request.signal.addEventListener('abort', () => {
+        seen.aborted = true
+        seen.gate.resolve()
+      })
+      seen.started.resolve()
+      await seen.gate.promise
+      return { aborted: seen.aborted }
+    },
+  }),
+  route({
+    ...base,
+    method: 'GET',
+    path: '/flood',
+    operation: 'getFlood',
+    reply: Type.String(),
+    produces: ['*/*'],
+    async handle() {
+      return bytes({
+        type: 'application/octet-stream',
+        sizeBytes: 1_000_000_000,
+        etag: '"flood"',
+        async *read() {
+          seen.started.resolve()
+          try {
+            for (let n = 0; n < 1000; n++) {
+              seen.read = n
+              yield Buffer.alloc(1_000_000)
+            }
+          } finally {
+            seen.gate.resolve()
+          }
+        },
+      })
+    },
+  }),
+  route({
+    ...base,
+    method: 'GET',
+    path: '/torn',
+    operation: 'getTorn',
+    query: Type.Object({ after: Default(Type.Integer(), 0) }),
+    reply: Type.String(),
+    produces: ['*/*'],
+    async handle({ query }) {
+      return bytes({
+        type: 'text/plain',
+        sizeBytes: 100,
+        etag: '"torn"',
+        async *read() {
+          for (let n = 0; n < query.after; n++) yield Buffer.from('x')
+          throw new Error('a page of the database is corrupt')
+        },
+      })
+    },
+  }),
+]
+
+let kept: Memory
+let door: Door
+before(async () => {
+  kept = memory()
+  door = await openDoor([...samples(kept), ...slow], { env: { RATE_LIMIT_PER_MINUTE: '100000' } })
+})
+after(() => door[Symbol.asyncDispose]())
+
+const status = (answer: string) => Number(answer.slice(9, 12))
+const bodyOf = (answer: string) => JSON.parse(answer.slice(answer.indexOf('\r\n\r\n') + 4))
+
+/** A connection that stays open; collects what comes. */
+async function open(): Promise<{ socket: Socket; text: () => string; until: (words: RegExp) => Promise<string> }> {
+  let text = ''
+  const socket = connect(door.port, '127.0.0.1')
+  socket.on('data', (chunk) => (text += String(chunk))).on('error', () => {})
+  await new Promise((resolve) => socket.once('connect', resolve))
+  const until = async (words: RegExp) => {
+    while (!words.test(text)) await new Promise((resolve) => socket.once('data', resolve))
+    return text
+  }
+  return { socket, text: () => text, until }
+}
+
+describe('bodies', () => {
+  test('up to the limit are read, one byte more is 413', async () => {
+    const fill = (size: number) => `{"name":"abc"}${' '.repeat(size - 14)}`
+    assert.equal((await door.call('/api/v1/things', posted(fill(LIMIT)))).status, 201)
+    const over = await door.call('/api/v1/things', posted(fill(LIMIT + 1)))
+    assert.deepEqual([over.status, over.json.error.code], [413, 'payload_too_large'])
+  })
+
+  test('a declared gigabyte is refused before a byte of it is read', async () => {
+    const { socket, until } = await open()
+    socket.write(`POST /api/v1/things HTTP/1.1\r\n${AUTH}Content-Length: 1000000000\r\n\r\n`)
+    const answer = await until(/\}$/)
+    assert.equal(status(answer), 413)
+    assert.match(answer, /\r\nConnection: close\r\n/i)
+    const closed = new Promise((resolve) => socket.once('close', resolve))
+    door.clock.advance(LINGER_MS)
+    await closed
+  })
+
+  test('a hundred megabytes sent without looking still find their answer', async () => {
+    const { socket, text } = await open()
+    const closed = new Promise((resolve) => socket.once('close', resolve))
+    socket.write(`POST /api/v1/things HTTP/1.1\r\n${AUTH}Content-Length: 100000000\r\n\r\n`)
+    const chunk = Buffer.alloc(1_000_000, 0x20)
+    for (let n = 0; n < 100 && socket.writable; n++) {
+      if (!socket.write(chunk)) await new Promise((resolve) => socket.once('drain', resolve))
+    }
+    await closed
+    assert.equal(status(text()), 413)
+  })
+
+  test('without a declared size are counted while they come', async () => {
+    const { socket, until } = await open()
+    socket.write(`POST /api/v1/things HTTP/1.1\r\n${AUTH}Transfer-Encoding: chunked\r\n\r\n`)
+    const chunk = `10000\r\n${' '.repeat(65_536)}\r\n`
+    for (let n = 0; n < 17; n++) socket.write(chunk)
+    assert.equal(status(await until(/\}$/)), 413)
+    socket.destroy()
+    const small = `POST /api/v1/things HTTP/1.1\r\n${AUTH}Connection: close\r\nTransfer-Encoding: chunked\r\n\r\n`
+    assert.equal(status(await speak(door.port, `${small}e\r\n{"name":"abc"}\r\n0\r\n\r\n`)), 201)
+  })
+
+  test('that are compressed are not opened', async () => {
+    const bomb = gzipSync(Buffer.alloc(20_000_000, 0x20))
+    const reply = await door.call('/api/v1/things', posted(bomb, { 'content-encoding': 'gzip' }))
+    assert.deepEqual([reply.status, reply.headers.get('accept-encoding')], [415, 'identity'])
+  })
+
+  test('a client that asks first is told to send, or spared', async () => {
+    const ask = (length: number, key = 'root') =>
+      `POST /api/v1/things HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\nExpect: 100-continue\r\nContent-Length: ${length}\r\n\r\n`
+    const good = await open()
+    good.socket.write(ask(14))
+    await good.until(/^HTTP\/1\.1 100 Continue\r\n\r\n/)
+    good.socket.write('{"name":"abc"}')
+    assert.match(await good.until(/\}$/), /HTTP\/1\.1 201 /)
+    good.socket.destroy()
+    for (const [length, key, code] of [
+      [2_000_000, 'root', 413],
+      [14, 'nobody', 401],
+      [14, 'reader', 403],
+    ] as const) {
+      const answer = await speak(door.port, ask(length, key))
+      assert.equal(status(answer), code, 'no 100 before the refusal, and the connection is closed')
+    }
+  })
+
+  test('another expectation is not ours to meet and changes nothing', async () => {
+    const raw = `GET /api/v1/filter HTTP/1.1\r\n${AUTH}Expect: 200-ok\r\nConnection: close\r\n\r\n`
+    assert.equal(status(await speak(door.port, raw)), 200)
+  })
+
+  test('that break off leave nothing behind', async () => {
+    const made = kept.made
+    const { socket } = await open()
+    socket.write(`POST /api/v1/things HTTP/1.1\r\n${AUTH}Content-Length: 100\r\n\r\n{"name":`)
+    await new Promise(setImmediate)
+    socket.destroy()
+    assert.equal((await door.call('/api/v1/filter')).status, 200)
+    assert.equal(kept.made, made)
+  })
+
+  test('refused small ones are read away, and the connection lives on', async () => {
+    const post = `POST /api/v1/nothing HTTP/1.1\r\n${AUTH}Content-Length: 5\r\n\r\nhello`
+    const get = `GET /api/v1/filter HTTP/1.1\r\n${AUTH}Connection: close\r\n\r\n`
+    const answer = await speak(door.port, post + get)
+    assert.match(answer, /^HTTP\/1\.1 404 [\s\S]*HTTP\/1\.1 200 /)
+  })
+})
+
+describe('bytes that are no request', () => {
+  const cases: [what: string, bytes: string][] = [
+    ['nonsense', 'nonsense\r\n\r\n'],
+    ['a TLS hello', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03'],
+    ['another version', 'GET / HTTP/9.9\r\n\r\n'],
+    ['HTTP/2', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'],
+    ['a space before the colon', `GET / HTTP/1.1\r\nHost : x\r\n\r\n`],
+    ['a folded header', 'GET / HTTP/1.1\r\nHost: x\r\nX-A: a\r\n b\r\n\r\n'],
+    ['two lengths', `POST /api/v1/things HTTP/1.1\r\n${AUTH}Content-Length: 1\r\nContent-Length: 2\r\n\r\nxx`],
+    [
+      'a length and chunks',
+      `POST / HTTP/1.1\r\n${AUTH}Content-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
+    ],
+    ['a negative length', `POST / HTTP/1.1\r\n${AUTH}Content-Length: -1\r\n\r\n`],
+    ['NUL in a header', 'GET / HTTP/1.1\r\nHost: x\r\nX-A: a\0b\r\n\r\n'],
+    ['a bare line feed', 'GET / HTTP/1.1\nHost: x\n\n'],
+    ['an endless header', `GET / HTTP/1.1\r\nHost: x\r\nX-A: ${'a'.repeat(HEADER_MAX)}\r\n\r\n`],
+    ['an endless path', `GET /${'a'.repeat(HEADER_MAX)} HTTP/1.1\r\nHost: x\r\n\r\n`],
+    ['no Host', 'GET /healthz HTTP/1.1\r\nConnection: close\r\n\r\n'],
+  ]
+  for (const [what, raw] of cases) {
+    test(`${what} is 400 with an envelope, and the end of the connection`, async () => {
+      const answer = await speak(door.port, Buffer.from(raw, 'latin1'))
+      assert.equal(status(answer), 400, answer)
+      const { ok, error, meta } = bodyOf(answer)
+      assert.deepEqual([ok, error.code, error.retryable], [false, 'invalid_parameter', false])
+      assert.match(answer, new RegExp(`\r\nX-Request-Id: ${meta.request_id}\r\n`))
+      for (const header of ['Cache-Control: no-store', 'X-RateLimit-Limit: 120', 'X-API-Version: 1.0.0']) {
+        assert.ok(answer.includes(`\r\n${header}\r\n`), header)
+      }
+    })
+  }
+
+  test('HTTP/1.0 needs no Host', async () => {
+    assert.equal(status(await speak(door.port, 'GET /healthz HTTP/1.0\r\n\r\n')), 200)
+  })
+
+  test('behind a whole request do not cost it its answer', async () => {
+    const raw = `GET /api/v1/filter HTTP/1.1\r\n${AUTH}\r\nnonsense\r\n\r\n`
+    const answer = await speak(door.port, raw)
+    assert.equal(status(answer), 200)
+    assert.match(answer, /"ok":true/)
+  })
+})
+
+describe('bounds of a listener', () => {
+  test('are set on the server', () => {
+    const { server } = new Listener(
+      systemClock,
+      () => {},
+      () => '',
+    )
+    assert.equal(server.headersTimeout, HEADER_TIMEOUT_MS)
+    assert.equal(server.requestTimeout, REQUEST_TIMEOUT_MS)
+    assert.equal(server.keepAliveTimeout, KEEP_ALIVE_MS)
+    assert.equal(server.timeout, SILENCE_TIMEOUT_MS)
+    assert.equal(server.maxConnections, CONNECTIONS_MAX)
+    assert.ok(HEADER_TIMEOUT_MS <= 10_000 && REQUEST_TIMEOUT_MS <= 120_000)
+  })
+})
+
+describe('a client that goes away', () => {
+  test('ends the work it waited for', async () => {
+    reset()
+    const { socket } = await open()
+    socket.write(`GET /api/v1/slow HTTP/1.1\r\n${AUTH}\r\n`)
+    await seen.started.promise
+    socket.destroy()
+    await seen.gate.promise
+    assert.equal(seen.aborted, true)
+  })
+
+  test('ends the download it read', async () => {
+    reset()
+    const { socket, until } = await open()
+    socket.write(`GET /api/v1/flood HTTP/1.1\r\n${AUTH}\r\n`)
+    await until(/\r\n\r\n/)
+    socket.destroy()
+    await seen.gate.promise
+    assert.ok(seen.read < 999, 'no more is read than the client takes')
+  })
+
+  test('a content that cannot be read is an error; one that breaks off ends the connection', async () => {
+    const unread = await door.call('/api/v1/torn')
+    assert.deepEqual([unread.status, unread.json.error.code], [500, 'internal_error'])
+    const answer = await speak(door.port, `GET /api/v1/torn?after=3 HTTP/1.1\r\n${AUTH}\r\n`)
+    assert.match(answer, /^HTTP\/1\.1 200 [\s\S]*Content-Length: 100\r\n[\s\S]*\r\n\r\nxxx$/)
+    assert.match(JSON.stringify(door.lines.at(-1)), /corrupt.*a content broke off/)
+  })
+})
+
+describe('closing', () => {
+  test('lets what is under way finish, closes idle connections, and takes nothing new', async () => {
+    await using other = await openDoor([...samples(memory()), ...slow])
+    reset()
+    const idle = connect(other.port, '127.0.0.1')
+    await new Promise((resolve) => idle.once('connect', resolve))
+    idle.write(`GET /api/v1/filter HTTP/1.1\r\n${AUTH}\r\n`)
+    await new Promise((resolve) => idle.once('data', resolve))
+    const idleClosed = new Promise((resolve) => idle.once('close', resolve))
+    idle.resume()
+    const under = speak(other.port, `GET /api/v1/slow HTTP/1.1\r\n${AUTH}\r\n`)
+    await seen.started.promise
+    const stopped = other.stop()
+    await idleClosed
+    await assert.rejects(other.call('/healthz'))
+    seen.gate.resolve()
+    const answer = await under
+    assert.equal(status(answer), 200)
+    assert.match(answer, /\r\nConnection: close\r\n/i)
+    await stopped
+  })
+})
