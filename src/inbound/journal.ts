@@ -69,10 +69,10 @@ export class Journal {
   /** Notes a mail turned away as a whole: a row for each of its recipients. */
   async refuseMail(passage: Passage, refusal: Refusal): Promise<void> {
     const now = this.#parts.clock.now()
-    const rows = passage.transaction.recipients.map((recipient) => ({
+    const rows = passage.transaction.recipients.map((recipient, index) => ({
       ...base(passage, recipient, now),
       ...refused(refusal),
-      evidence: evidenceOf(passage, null),
+      evidence: evidenceOf(passage, index, null),
     }))
     await this.#add(rows)
   }
@@ -91,7 +91,7 @@ export class Journal {
         detail: reply.text,
         smtpReply: line(reply),
         messageId: copy.messageId,
-        evidence: evidenceOf(passage, copy),
+        evidence: evidenceOf(passage, index, copy),
       }
     })
     await this.#parts.inboundLog.appendMany(tx, rows)

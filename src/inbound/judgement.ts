@@ -13,11 +13,14 @@ export interface Judgement {
   /** Null when the mail is taken. */
   refusal: Refusal | null
   junk: boolean
-  filter: FilterDecision | null
+  /** What the filters of each recipient say, in the order of the recipients. */
+  filters: FilterDecision[]
+  /** True when some recipients take the mail and others do not: one answer for all would be wrong for somebody. */
+  divided: boolean
   spam: SpamScore
 }
 
-/** One judgement holds for every recipient: only those with the same filters travel together (see recipients.ts). */
+/** One judgement for all recipients; see divisions.ts for those who do not agree. */
 export function judge(inspection: Inspection, transaction: Transaction, peer: Peer, config: Config): Judgement {
   const { verdict, traits, mail } = inspection
   const trustedForwarder = verdict.arc === 'pass' && config.TRUSTED_ARC.includes(verdict.arcDomain)
@@ -29,12 +32,14 @@ export function judge(inspection: Inspection, transaction: Transaction, peer: Pe
     hasReverseName: peer.name !== 'none',
     trustedForwarder,
   })
-  const [first] = transaction.recipients
-  const filter = first ? judgeMail(first.policy, transaction.sender.address, mail, verdict) : null
-  const judgement = (refusal: Refusal | null): Judgement => ({
+  const { recipients, sender } = transaction
+  const filters = recipients.map(({ policy }) => judgeMail(policy, sender.address, mail, verdict))
+  const refused = filters.filter(({ accept }) => !accept).length
+  const judgement = (refusal: Refusal | null, divided = false): Judgement => ({
     refusal,
     junk: spam.score >= config.SPAM_JUNK_SCORE,
-    filter,
+    filters,
+    divided,
     spam,
   })
   // Our own field is counted too.
@@ -43,7 +48,8 @@ export function judge(inspection: Inspection, transaction: Transaction, peer: Pe
   if (verdict.dmarc === 'fail' && verdict.dmarcPolicy === 'reject' && !trustedForwarder) {
     return judgement(refusals.dmarc(verdict.fromDomain))
   }
-  if (filter && !filter.accept) return judgement(refusals.filtered)
+  if (refused > 0 && refused === filters.length) return judgement(refusals.filtered)
   if (spam.score >= config.SPAM_REFUSE_SCORE) return judgement(refusals.spam)
+  if (refused > 0) return judgement(refusals.divided, true)
   return judgement(null)
 }

@@ -8,6 +8,7 @@ import { ProductError } from '../base/errors.ts'
 import type { Service } from '../base/loop.ts'
 import type { Context } from '../context.ts'
 import { Connections, isListed, plainAddress } from './connections.ts'
+import { Divisions } from './divisions.ts'
 import { Journal } from './journal.ts'
 import { CLOSING_MS, SWEEP_MS } from './limits.ts'
 import { openProtocol } from './protocol.ts'
@@ -58,8 +59,9 @@ class Listener implements Inbound {
     this.#journal = new Journal({ db, inboundLog: store.inboundLog, clock, log })
     this.#connections = new Connections({ total: config.SMTP_MAX_CONNECTIONS, perAddress: config.SMTP_MAX_PER_ADDRESS })
     this.#protocol = openProtocol({ hostName: config.MAIL_HOSTS[0]!, tls: app.folder.tls, log })
-    const recipients = new Recipients({ directory, accounts: store.accounts, clock })
-    const receiver = new Receiver({ app, spool: this.#spool, journal: this.#journal, recipients })
+    const divisions = new Divisions(clock)
+    const recipients = new Recipients({ directory, accounts: store.accounts, clock, divisions })
+    const receiver = new Receiver({ app, spool: this.#spool, journal: this.#journal, recipients, divisions })
     this.#desk = this.#openDesk(recipients, receiver)
     this.#server = createServer((socket) => {
       this.#accept(socket).catch((error: unknown) => {

@@ -51,8 +51,15 @@ export function refused({ reply, reason }: Refusal): Part<'status' | 'reason' | 
   return { status: reply.code < 500 ? 'deferred' : 'refused', reason, detail: reply.text, smtpReply: line(reply) }
 }
 
-/** Decisions §6.4: what was asked of DNS and came back, each signature, the rule that matched, the points, the thread. */
-export function evidenceOf({ inspection, judgement }: Passage, copy: Delivered | null): Record<string, unknown> {
+/**
+ * Decisions §6.4: what was asked of DNS and came back, each signature, the rule that matched, the points, the thread.
+ * @param recipient its place among the recipients
+ */
+export function evidenceOf(
+  { inspection, judgement }: Passage,
+  recipient: number,
+  copy: Delivered | null,
+): Record<string, unknown> {
   if (!inspection) return {}
   const { verdict } = inspection
   return {
@@ -66,7 +73,7 @@ export function evidenceOf({ inspection, judgement }: Passage, copy: Delivered |
       reason: verdict.dmarcReason,
     },
     arc: { result: verdict.arc, domain: verdict.arcDomain },
-    filter: judgement?.filter ?? null,
+    filter: judgement?.filters[recipient] ?? null,
     spam: judgement?.spam.parts ?? [],
     thread: copy?.threadId ? { id: copy.threadId, by: copy.threadBy, ref: copy.threadRef } : null,
   }

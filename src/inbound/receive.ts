@@ -4,6 +4,7 @@ import type { Context } from '../context.ts'
 import type { Arrival, Inspection } from '../mail/mail.ts'
 import type { DeliverTarget } from '../store/deliver.ts'
 import { Budget } from './budget.ts'
+import type { Divisions } from './divisions.ts'
 import type { Journal } from './journal.ts'
 import { type Judgement, judge } from './judgement.ts'
 import { AT_WORK_BYTES, AT_WORK_LEAST, MAX_WAITING } from './limits.ts'
@@ -22,6 +23,7 @@ interface Parts {
   spool: Spool
   journal: Journal
   recipients: Recipients
+  divisions: Divisions
 }
 
 export class Receiver {
@@ -79,6 +81,7 @@ export class Receiver {
     const judgement = judge(inspection, transaction, peer, this.#parts.app.config)
     passage.inspection = inspection
     passage.judgement = judgement
+    if (judgement.divided) this.#parts.divisions.note(transaction.sender.address)
     if (judgement.refusal) return judgement.refusal
     const noRoom = await this.#findRoom(transaction, passage.sizeBytes!)
     if (noRoom) return noRoom

@@ -5,6 +5,7 @@ import type { Directory } from '../directory/directory.ts'
 import type { FilterDecision } from '../directory/filters.ts'
 import type { Mailbox } from '../directory/mailboxes.ts'
 import type { Accounts } from '../store/accounts.ts'
+import type { Divisions } from './divisions.ts'
 import type { RecipientPath, Sender } from './envelope.ts'
 import { type FilterPolicy, judgeEnvelope, policyKey } from './filter.ts'
 import { MAX_MAIL_BYTES } from './limits.ts'
@@ -23,10 +24,7 @@ export interface Recipient {
   /** The domain the mail came in by. */
   domain: string
   policy: FilterPolicy
-  /**
-   * Recipients of one transaction have the same company: DATA has one answer for all of them, so only those may travel
-   * together for whom the answer is the same.
-   */
+  /** Recipients of one transaction have the same company: DATA has one answer for all of them. */
   company: string
 }
 
@@ -50,11 +48,13 @@ export class Recipients {
   readonly #directory: Directory
   readonly #accounts: Accounts
   readonly #clock: Clock
+  readonly #divisions: Divisions
 
-  constructor(parts: { directory: Directory; accounts: Accounts; clock: Clock }) {
+  constructor(parts: { directory: Directory; accounts: Accounts; clock: Clock; divisions: Divisions }) {
     this.#directory = parts.directory
     this.#accounts = parts.accounts
     this.#clock = parts.clock
+    this.#divisions = parts.divisions
   }
 
   /** Decides, and stores nothing but since when a mailbox has been full. */
@@ -78,7 +78,7 @@ export class Recipients {
     if (denied) return turned(refusals.filtered, mailbox, denied)
     const full = await this.judgeRoom(mailbox, gathering.sender.declaredBytes ?? 0)
     if (full) return turned(full, mailbox)
-    const company = (await this.#isTight(mailbox, gathering.sender)) ? `alone ${mailbox.id}` : policyKey(policy)
+    const company = await this.#company(mailbox, policy, gathering.sender)
     const first = gathering.recipients[0]
     if (first && first.company !== company) return turned(refusals.separately, mailbox)
     return { rcptTo: path.address, mailbox, teamId: mailbox.teamId, domain: domain.name, policy, company }
@@ -90,6 +90,12 @@ export class Recipients {
     const since = await this.#accounts.fullSince(mailbox.id, mailbox.quotaBytes, least)
     if (since === null) return null
     return this.#clock.now() - since > FULL_DEFER_MS ? refusals.longFull : refusals.full
+  }
+
+  /** Who may travel together: all, but for senders whose mail was divided before, and mailboxes that may be too small. */
+  async #company(mailbox: Mailbox, policy: FilterPolicy, sender: Sender): Promise<string> {
+    if (await this.#isTight(mailbox, sender)) return `alone ${mailbox.id}`
+    return this.#divisions.has(sender.address) ? policyKey(policy) : ''
   }
 
   async #policy(mailbox: Mailbox, domainId: string): Promise<FilterPolicy> {

@@ -57,6 +57,7 @@ export const refusals = {
   full: refusal('mailbox_full', 452, '4.2.2', 'The mailbox is full'),
   longFull: refusal('mailbox_full', 552, '5.2.2', 'The mailbox has been full for days'),
   filtered: refusal('sender_filtered', 550, '5.7.1', 'The recipient does not take mail from this sender'),
+  divided: refusal('sender_filtered', 451, '4.7.1', 'Not all recipients take this mail, send it again one by one'),
   separately: refusal('rate_limited', 452, '4.5.3', 'Send to this recipient separately'),
   manyRecipients: refusal('rate_limited', 452, '4.5.3', 'Too many recipients'),
   busy: refusal('rate_limited', 451, '4.3.2', 'Too much mail at once, try again in a moment'),

@@ -94,9 +94,26 @@ test('the filter of the domain holds where the mailbox has none, and the mailbox
   }
 })
 
-test('recipients with other filters are asked to be sent separately, so that no refusal hides behind another’s 250', async () => {
+test('a mail that all recipients take is never divided, whatever their filters', async () => {
+  const boxes = [await mailbox(), await mailbox({ mode: 'denylist', rules: [deny('spam.test')] })]
+  assert.match(
+    await offer(
+      boxes.map(({ email }) => email),
+      { from: 'all@out.test' },
+    ),
+    /^250 /,
+  )
+  for (const { id } of boxes) assert.equal((await keptIn(house, id)).length, 1)
+})
+
+test('where recipients do not agree the mail is put off once and then taken apart, so that no refusal hides behind a 250', async () => {
   const open = [await mailbox(), await mailbox()]
   const closed = await mailbox({ mode: 'allowlist', rules: [allow('friend.test')] })
+  const everybody = [...open, closed].map(({ email }) => email)
+  assert.match(await offer(everybody, { from: 'ann@out.test' }), /^451 4\.7\.1 /)
+  assert.deepEqual([(await lastRow()).status, (await lastRow()).reason], ['deferred', 'sender_filtered'])
+  assert.ok(JSON.stringify((await lastRow()).evidence.filter).includes('"accept":false'))
+  for (const { id } of [...open, closed]) assert.deepEqual(await keptIn(house, id), [])
   await using client = await SmtpClient.greet(port)
   await client.command('MAIL FROM:<ann@out.test>', 250)
   await client.command(`RCPT TO:<${open[0]!.email}>`, 250)

@@ -6,6 +6,7 @@ import { test } from 'node:test'
 import { openLog } from '../../../src/base/log.ts'
 import { loadConfig } from '../../../src/config/load.ts'
 import type { Context } from '../../../src/context.ts'
+import { Divisions } from '../../../src/inbound/divisions.ts'
 import type { Journal } from '../../../src/inbound/journal.ts'
 import { AT_WORK_BYTES, AT_WORK_LEAST, MAX_WAITING } from '../../../src/inbound/limits.ts'
 import { Receiver } from '../../../src/inbound/receive.ts'
@@ -63,7 +64,7 @@ function open() {
   } as unknown as Journal
   const spool = { hold: (stream: MailStream) => parts.hold(stream) } as unknown as Spool
   const recipients = { judgeRoom: () => parts.room() } as unknown as Recipients
-  const receiver = new Receiver({ app, spool, journal, recipients })
+  const receiver = new Receiver({ app, spool, journal, recipients, divisions: new Divisions(new ManualClock()) })
   const send = async (given: Partial<MailStream> = {}, declaredBytes: number | null = null, copies = 1) => {
     const content = Object.assign(new PassThrough(), { byteLength: 10, sizeExceeded: false, fault: null, ...given })
     content.end('0123456789')
