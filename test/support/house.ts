@@ -66,7 +66,10 @@ export interface TestTeam {
 export async function startHouse(setup: HouseSetup = {}): Promise<TestHouse> {
   const dataDir = setup.dataDir ?? (await mkdtemp(join(tmpdir(), 'mailstead-test-')))
   const dns = await startDns(setup.zone ?? {})
-  const house = await openOnFreePorts(setup, dataDir, dns)
+  const house = await openOnFreePorts(setup, dataDir, dns).catch(async (error: unknown) => {
+    await dns[Symbol.asyncDispose]()
+    throw error
+  })
   return furnish(house, { dns, dataDir, keep: setup.dataDir !== undefined })
 }
 
@@ -136,10 +139,13 @@ function furnish(house: House, { dns, dataDir, keep }: { dns: LocalDns; dataDir:
   const close = async () => {
     if (closed) return
     closed = true
-    await checkContent(app)
-    await house.close()
-    await dns[Symbol.asyncDispose]()
-    if (!keep) await rm(dataDir, { recursive: true, force: true })
+    try {
+      await checkContent(app)
+    } finally {
+      await house.close()
+      await dns[Symbol.asyncDispose]()
+      if (!keep) await rm(dataDir, { recursive: true, force: true })
+    }
   }
 
   return {
