@@ -22,17 +22,30 @@ interface Failure {
   cause?: unknown
 }
 
+/** What node counts, in the order and with the names of its closing lines. */
+const TOTALS = [
+  ['tests', 'tests'],
+  ['suites', 'suites'],
+  ['passed', 'pass'],
+  ['failed', 'fail'],
+  ['cancelled', 'cancelled'],
+  ['skipped', 'skipped'],
+  ['todo', 'todo'],
+] as const
+
 interface Summary {
   success: boolean
-  counts: Record<'tests' | 'passed' | 'skipped', number>
+  counts: Record<(typeof TOTALS)[number][0], number>
   duration_ms: number
 }
 
-/** Gathers the events of one run and prints as it goes. */
+/** Gathers the events of one run a file and prints as it goes. */
 export class Outline {
   readonly leftOut: LeftOut[] = []
-  /** True once node said that the whole run went well. */
-  passed = false
+  /** False as soon as one file did not go well. */
+  passed = true
+  readonly #started = performance.now()
+  readonly #totals = new Map<string, number>()
   readonly #root: string
   readonly #names = new Map<string, string>()
 
@@ -46,8 +59,13 @@ export class Outline {
     else if (type === 'test:fail') this.#fail(data)
     else if (type === 'test:pass' && data.skip !== undefined) this.#skip(data)
     else if (type === 'test:stderr' || type === 'test:stdout') process.stderr.write(String(data.message))
-    else if (type === 'test:diagnostic' && data.nesting === 0) console.log(`ℹ ${data.message}`)
     else if (type === 'test:summary') this.#summary(data)
+  }
+
+  /** The closing lines, as node writes them. */
+  showTotals(): void {
+    for (const [member, name] of TOTALS) console.log(`ℹ ${name} ${this.#totals.get(member) ?? 0}`)
+    console.log(`ℹ duration_ms ${Math.round(performance.now() - this.#started)}`)
   }
 
   /** The closing list: what did not run, and why. */
@@ -83,10 +101,12 @@ export class Outline {
     this.leftOut.push({ file: this.#fileOf(data), name: this.#names.get(idOf(data, 'testId')) ?? '', reason })
   }
 
+  /** A run ends with the summary of its file (where that got so far) and the one of the run. */
   #summary(data: TestEvent['data']): void {
     const { success, counts, duration_ms } = data as unknown as Summary
     if (data.file === undefined) {
-      this.passed = success
+      this.passed &&= success
+      for (const [member] of TOTALS) this.#totals.set(member, (this.#totals.get(member) ?? 0) + counts[member])
       return
     }
     const skipped = counts.skipped > 0 ? `, ${counts.skipped} left out` : ''
