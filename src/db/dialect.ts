@@ -1,19 +1,18 @@
 // Knex on Node's own SQLite: its better-sqlite3 dialect with the driver exchanged and prepared statements kept.
 
 import { createRequire } from 'node:module'
-import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
+import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
 import type { Knex } from 'knex'
+import { Statements } from './statements.ts'
 
 // Knex publishes its dialects only as CommonJS files.
 const BetterSqlite3Client = createRequire(import.meta.url)('knex/lib/dialects/better-sqlite3/index.js') as new (
   config: Knex.Config,
 ) => Knex.Client
 
-const STATEMENTS_KEPT = 500
-
 interface Connection {
   database: DatabaseSync
-  statements: Map<string, { statement: StatementSync; reads: boolean }>
+  statements: Statements
 }
 
 interface Query {
@@ -40,7 +39,7 @@ export class NodeSqliteClient extends BetterSqlite3Client {
     const options = (this as unknown as { connectionSettings: ConnectionOptions }).connectionSettings
     const database = new DatabaseSync(options.filename, { readOnly: options.readOnly, timeout: 0 })
     for (const pragma of options.pragmas) database.exec(pragma)
-    return { database, statements: new Map() }
+    return { database, statements: new Statements(database) }
   }
 
   override async destroyRawConnection(connection: Connection): Promise<void> {
@@ -49,30 +48,17 @@ export class NodeSqliteClient extends BetterSqlite3Client {
   }
 
   async _query(connection: Connection, query: Query): Promise<Query> {
-    const prepared = prepare(connection, query.sql)
+    const { statements } = connection
     const bindings = (query.bindings ?? []).map(sqlValue)
-    if (prepared.reads) {
-      query.response = prepared.statement.all(...bindings)
+    if (statements.reads(query.sql)) {
+      query.response = statements.all(query.sql, bindings)
       return query
     }
-    const result = prepared.statement.run(...bindings)
+    const result = statements.run(query.sql, bindings)
     query.response = result
     query.context = { lastID: result.lastInsertRowid, changes: result.changes }
     return query
   }
-}
-
-function prepare(connection: Connection, sql: string) {
-  const known = connection.statements.get(sql)
-  if (known) return known
-  const statement = connection.database.prepare(sql)
-  const prepared = { statement, reads: statement.columns().length > 0 }
-  if (connection.statements.size >= STATEMENTS_KEPT) {
-    const [oldest] = connection.statements.keys()
-    connection.statements.delete(oldest!)
-  }
-  connection.statements.set(sql, prepared)
-  return prepared
 }
 
 /** SQLite knows no booleans and no dates. */

@@ -2,6 +2,7 @@
 
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
 import { workerData } from 'piscina'
+import { Statements } from './statements.ts'
 
 export interface ScanTask {
   sql: string
@@ -12,7 +13,8 @@ const { file, pragmas } = workerData as unknown as { file: string; pragmas: stri
 const database = new DatabaseSync(file, { timeout: 0 })
 for (const pragma of pragmas) database.exec(pragma)
 
+const statements = new Statements(database)
+
 export default function scan({ sql, values }: ScanTask): unknown[] {
-  // Rows come with a null prototype, which the structured clone between threads turns into plain objects.
-  return database.prepare(sql).all(...values)
+  return statements.all(sql, values)
 }
