@@ -48,6 +48,10 @@ export function openHttp(app: Context, routes: readonly Route[], options: HttpOp
     return openListener({ ...shared, origin, headers: headersOf(origin), table: new RouteTable(entries) })
   }
   const listeners = { app: open('app', config.APP_ORIGIN), send: open('send', config.SEND_ORIGIN) }
+  const stop = async () => {
+    await Promise.all([listeners.app.close(), listeners.send.close()])
+    await rate.stop()
+  }
   return {
     name: 'http',
     get ports() {
@@ -55,13 +59,16 @@ export function openHttp(app: Context, routes: readonly Route[], options: HttpOp
     },
     async start() {
       await rate.start((error) => log.error({ err: error }, 'the counts of requests were not written'))
-      await listeners.app.listen(config.HTTP_PORT, config.HTTP_BIND)
-      await listeners.send.listen(config.SEND_PORT, config.HTTP_BIND)
+      try {
+        await listeners.app.listen(config.HTTP_PORT, config.HTTP_BIND)
+        await listeners.send.listen(config.SEND_PORT, config.HTTP_BIND)
+      } catch (error) {
+        // What did open must not stay open behind a start that failed.
+        await stop()
+        throw error
+      }
     },
-    async stop() {
-      await Promise.all([listeners.app.close(), listeners.send.close()])
-      await rate.stop()
-    },
+    stop,
   }
 }
 
@@ -76,7 +83,12 @@ function openListener(desk: Desk): Listener {
   koa.use(mount(desk))
   // What comes here are connections that broke while an answer was on its way; the door has answered everything else.
   koa.on('error', (error: unknown) => desk.app.log.debug({ err: error }, 'a connection broke'))
-  return new Listener(desk.app.clock, koa.callback(), (socket, sentence) => refusal(desk, socket, sentence))
+  return new Listener({
+    clock: desk.app.clock,
+    handler: koa.callback(),
+    refuse: (socket, sentence) => refusal(desk, socket, sentence),
+    failed: (error) => desk.app.log.error({ err: error }, 'connections cannot be accepted'),
+  })
 }
 
 function headersOf(origin: string): Desk['headers'] {

@@ -8,9 +8,17 @@ const TAG_LENGTH = 27
 // One tag of a list: weak or not, its opaque part in quotes (RFC 9110 8.8.3).
 const TAG = /^[ \t]*(W\/)?("[\x21\x23-\x7e\x80-\xff]*")[ \t]*(?:,|$)/
 
+// Documents that never change are frozen by who makes them; their tag is computed once.
+const known = new WeakMap<object, string>()
+
 /** The weak tag of data: equal data, equal tag, whatever the order of its members. */
 export function etagOf(data: unknown): string {
-  return `W/"${digest(canonicalJson(data))}"`
+  const lasting = typeof data === 'object' && data !== null && Object.isFrozen(data)
+  const before = lasting ? known.get(data) : undefined
+  if (before !== undefined) return before
+  const etag = `W/"${digest(canonicalJson(data))}"`
+  if (lasting) known.set(data, etag)
+  return etag
 }
 
 /** The strong tag of bytes whose SHA-256 is known. */

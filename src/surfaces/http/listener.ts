@@ -4,6 +4,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { Clock } from '../../base/clock.ts'
+import { ProductError } from '../../base/errors.ts'
 
 /** A whole header must be there within this time (slowloris), ms. */
 export const HEADER_TIMEOUT_MS = 10_000
@@ -25,6 +26,15 @@ type Handler = (req: IncomingMessage, res: ServerResponse) => void
 /** What is wrong with bytes that are no request; the answer is a whole HTTP response. */
 export type Refuse = (socket: Socket, sentence: string) => string
 
+/** What a listener is made of. */
+export interface ListenerParts {
+  clock: Clock
+  handler: Handler
+  refuse: Refuse
+  /** Told of what goes wrong while connections are accepted, such as too few file handles; the listener goes on. */
+  failed(error: unknown): void
+}
+
 export class Listener {
   readonly server: Server
   readonly #clock: Clock
@@ -33,7 +43,7 @@ export class Listener {
   readonly #under = new Map<Duplex, ServerResponse>()
   #stopping = false
 
-  constructor(clock: Clock, handler: Handler, refuse: Refuse) {
+  constructor({ clock, handler, refuse, failed }: ListenerParts) {
     this.#clock = clock
     this.#refuse = refuse
     const serve: Handler = (req, res) => {
@@ -59,6 +69,8 @@ export class Listener {
     this.server.setTimeout(SILENCE_TIMEOUT_MS)
     // Both expectations are left to the handler, which reads a body only when it wants it.
     this.server.on('checkContinue', serve).on('checkExpectation', serve)
+    // Without a listener an error of accepting would end the process.
+    this.server.on('error', failed)
     this.server.on('clientError', (error: NodeJS.ErrnoException, socket) => this.#malformed(error, socket as Socket))
   }
 
@@ -66,12 +78,18 @@ export class Listener {
     return (this.server.address() as AddressInfo | null)?.port ?? 0
   }
 
-  /** @param port 0 takes any free port */
+  /**
+   * @param port 0 takes any free port
+   * @throws ProductError when the address cannot be had
+   */
   listen(port: number, host: string): Promise<void> {
     return new Promise((resolve, reject) => {
-      this.server.once('error', reject)
+      const refused = (cause: Error) => {
+        reject(new ProductError('service_unavailable', `HTTP cannot listen on ${host} port ${port}.`, { cause }))
+      }
+      this.server.once('error', refused)
       this.server.listen(port, host, () => {
-        this.server.off('error', reject)
+        this.server.off('error', refused)
         resolve()
       })
     })

@@ -39,7 +39,7 @@ export function openapiRoute(routes: readonly Route[], config: Config, surface: 
     etag: true,
     reply: Type.Object({}, { additionalProperties: true }),
     async handle() {
-      document ??= buildOpenapi([...routes, self], config, surface)
+      document ??= Object.freeze(buildOpenapi([...routes, self], config, surface))
       return document
     },
   })

@@ -185,6 +185,11 @@ describe('types', () => {
     assert.equal(untyped.status, 201, 'a body without a type is taken for JSON')
   })
 
+  test('a type of many spaces is read in no time', async () => {
+    const type = `application/json${' '.repeat(15_000)}x`
+    assert.equal((await door.call('/api/v1/things', posted('{}', { 'content-type': type }))).status, 415)
+  })
+
   test('415 names the right type', async () => {
     const wrong = { body: 'x', headers: { 'content-type': 'text/plain' } }
     const post = await door.call('/api/v1/things', { method: 'POST', ...wrong })

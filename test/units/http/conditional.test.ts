@@ -34,6 +34,12 @@ describe('tags', () => {
     assert.notEqual(etagOf([1, 2]), etagOf([2, 1]))
   })
 
+  test('of what is frozen are computed once, and are the same', () => {
+    const document = { b: 1, a: [1] }
+    const frozen = Object.freeze({ ...document })
+    assert.deepEqual([etagOf(frozen), etagOf(frozen)], [etagOf(document), etagOf(document)])
+  })
+
   test('of bytes are strong', () => {
     assert.match(strongEtag(Buffer.alloc(32, 9)), /^"[\w-]{27}"$/)
   })

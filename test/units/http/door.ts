@@ -102,7 +102,13 @@ export async function openDoor(routes: readonly Route[], options: DoorOptions = 
   const vault = new Vault(Buffer.alloc(32, 7))
   const app = { config, clock, log, db, vault, directory } as unknown as Context
   const http = openHttp(app, routes, { checkReplies: options.checkReplies ?? true })
-  await http.start()
+  try {
+    await http.start()
+  } catch (error) {
+    await db.close()
+    rmSync(folder, { recursive: true, force: true })
+    throw error
+  }
   const origin = `http://127.0.0.1:${http.ports.app}`
   let open = true
   const stop = async () => {

@@ -256,17 +256,32 @@ describe('bytes that are no request', () => {
 
 describe('bounds of a listener', () => {
   test('are set on the server', () => {
-    const { server } = new Listener(
-      systemClock,
-      () => {},
-      () => '',
-    )
+    const { server } = new Listener({ clock: systemClock, handler: () => {}, refuse: () => '', failed: () => {} })
     assert.equal(server.headersTimeout, HEADER_TIMEOUT_MS)
     assert.equal(server.requestTimeout, REQUEST_TIMEOUT_MS)
     assert.equal(server.keepAliveTimeout, KEEP_ALIVE_MS)
     assert.equal(server.timeout, SILENCE_TIMEOUT_MS)
     assert.equal(server.maxConnections, CONNECTIONS_MAX)
     assert.ok(HEADER_TIMEOUT_MS <= 10_000 && REQUEST_TIMEOUT_MS <= 120_000)
+  })
+})
+
+describe('a port', () => {
+  test('that cannot be had ends the start with a sentence, and nothing stays open', async () => {
+    const taken = { APP_ORIGIN: 'http://localhost:1', HTTP_PORT: '0', SEND_PORT: String(door.port) }
+    await assert.rejects(openDoor([], { env: taken }), {
+      code: 'service_unavailable',
+      message: `HTTP cannot listen on 127.0.0.1 port ${door.port}.`,
+    })
+  })
+
+  test('goes on when a connection cannot be accepted', async () => {
+    const failures: unknown[] = []
+    const parts = { clock: systemClock, handler: () => {}, refuse: () => '', failed: (e: unknown) => failures.push(e) }
+    const { server } = new Listener(parts)
+    const error = Object.assign(new Error('accept EMFILE'), { code: 'EMFILE' })
+    server.emit('error', error)
+    assert.deepEqual(failures, [error])
   })
 })
 
