@@ -76,6 +76,12 @@ export class Accounts {
     return Object.fromEntries(CHANGE_TYPES.map((type) => [type, writeState(type, row?.[`${type}_seq`] ?? 0)])) as States
   }
 
+  /** The number of the last unit of work that changed anything. */
+  async seq(account: Account): Promise<number> {
+    const row = await this.#db.read.get<{ seq: number }>('SELECT seq FROM accounts WHERE n = ?', [account.n])
+    return row?.seq ?? 0
+  }
+
   /** The number of the last unit of work that changed something of the type. */
   async lastSeq(account: Account, type: ChangeType): Promise<number> {
     const row = await this.#db.read.get<{ seq: number }>(`SELECT ${type}_seq AS seq FROM accounts WHERE n = ?`, [

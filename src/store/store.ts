@@ -42,8 +42,8 @@ export function openStore(parts: { db: Db; blobsDb: Db; clock: Clock }): Store {
     folders,
     changes,
     blobs,
-    messages: new Messages({ db, clock, blobs, folders }),
-    threads: new Threads({ db, clock, folders }),
+    messages: new Messages({ db, clock, accounts, blobs, folders }),
+    threads: new Threads({ db, clock, accounts, folders }),
     inboundLog: new InboundLog(db),
     async openAccount(tx, mailboxId) {
       const account = await accounts.open(tx, mailboxId)

@@ -102,21 +102,24 @@ export interface Put {
 export class TestMailbox {
   readonly account: Account
   readonly #db: Db
+  readonly #store: Store
   readonly #folders: Map<FolderRole, { n: number; id: string }>
   readonly #threads = new Map<string, number>()
 
-  private constructor(db: Db, account: Account, folders: Map<FolderRole, { n: number; id: string }>) {
+  private constructor({ db, store }: TestStore, account: Account, folders: Map<FolderRole, { n: number; id: string }>) {
     this.#db = db
+    this.#store = store
     this.account = account
     this.#folders = folders
   }
 
-  static async open({ db, store }: TestStore): Promise<TestMailbox> {
+  static async open(house: TestStore): Promise<TestMailbox> {
+    const { db, store } = house
     const mailboxId = newId('mailbox')
     await db.write((tx) => store.openAccount(tx, mailboxId))
     const account = (await store.accounts.byMailbox(mailboxId))!
     const keys = await store.folders.keys(account)
-    return new TestMailbox(db, account, new Map(keys.map((key) => [key.role!, key])))
+    return new TestMailbox(house, account, new Map(keys.map((key) => [key.role!, key])))
   }
 
   folder(role: FolderRole): { n: number; id: string } {
@@ -174,6 +177,7 @@ export class TestMailbox {
   async settle(): Promise<void> {
     const account = this.account.n
     await this.#db.write(async (tx) => {
+      await this.#store.accounts.advance(tx, account, ['messages', 'threads'], { bytes: 0, messages: 0 })
       const inside = 'SELECT %s FROM messages m WHERE m.thread = threads.n AND m.listed = threads.listed'
       await tx.run(
         'UPDATE threads SET listed = (SELECT max(m.listed) FROM messages m WHERE m.thread = threads.n) WHERE account = ?',

@@ -3,10 +3,14 @@
 import type { Clock } from '../../base/clock.ts'
 import type { Db } from '../../db/db.ts'
 import { pageOf } from '../../db/page.ts'
+import type { Accounts } from '../accounts.ts'
 import type { Blobs } from '../blobs.ts'
 import type { Folders } from '../folders.ts'
+import { KeptPages } from '../kept-pages.ts'
 import type { Account, MessageDetail, MessageFilter, MessageSummary, Page } from '../records.ts'
+import { dependsOnNow } from '../search/ask.ts'
 import { openSearch } from '../search/search.ts'
+import { keyOf, numberOf } from '../search/sql.ts'
 import { threadIdsOf } from '../threads/numbers.ts'
 import { type Bodies, type Field, readBodies, readHeader } from './bodies.ts'
 import { detailOf, keptStructure } from './detail.ts'
@@ -16,30 +20,33 @@ import { summariesOf } from './rows.ts'
 export interface MessagesParts {
   db: Db
   clock: Clock
+  accounts: Accounts
   blobs: Blobs
   folders: Folders
 }
 
 export class Messages {
   readonly #parts: MessagesParts
+  readonly #pages: KeptPages<MessageSummary>
 
   constructor(parts: MessagesParts) {
     this.#parts = parts
+    this.#pages = new KeptPages(parts.accounts)
   }
 
   /** @throws ProductError invalid_parameter when `q` is out of bounds (decisions §10.4) */
   async list(account: Account, filter: MessageFilter, cut: MessageCut): Promise<Page<MessageSummary>> {
+    if (dependsOnNow(filter)) return this.#read(account, filter, cut)
+    return this.#pages.page(account, [filter, cut], () => this.#read(account, filter, cut))
+  }
+
+  async #read(account: Account, filter: MessageFilter, cut: MessageCut): Promise<Page<MessageSummary>> {
     const { db, folders, clock } = this.#parts
     const search = await openSearch({ reader: db.read, folders, now: clock.now() }, account, filter)
     const places = await listPlaces(isShort(search, cut) ? db.read : db.scan, search, cut)
-    const page = pageOf(
-      places,
-      cut.limit,
-      ({ at, n }) => [at, n],
-      ({ n }) => n,
-    )
-    const summaries = await summariesOf(db.read, page.items, (threads) => threadIdsOf(db.read, threads))
-    return { items: page.items.flatMap((n) => summaries.get(n) ?? []), next: page.next }
+    const { items, next } = pageOf(places, cut.limit, keyOf, numberOf)
+    const summaries = await summariesOf(db.read, items, (threads) => threadIdsOf(db.read, threads))
+    return { items: items.flatMap((n) => summaries.get(n) ?? []), next }
   }
 
   async get(account: Account, id: string): Promise<MessageDetail | undefined> {

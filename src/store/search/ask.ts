@@ -39,6 +39,11 @@ export function filterTerm(filter: MessageFilter, now: number): Term {
   return allOf(terms)
 }
 
+/** True when the same filter may find something else a moment later although nothing changed. */
+export function dependsOnNow({ q }: MessageFilter): boolean {
+  return q !== undefined && /(?:newer|older)_than:/i.test(q)
+}
+
 function person(text: string | undefined, parts: readonly PeoplePart[], add: (term: Term) => void): void {
   if (text !== undefined && text.trim() !== '') add({ kind: 'person', parts, text })
 }

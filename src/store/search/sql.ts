@@ -10,6 +10,15 @@ export interface Place {
   n: number
 }
 
+/** What a cursor keeps of a place. */
+export function keyOf({ at, n }: Place): PageKey {
+  return [at, n]
+}
+
+export function numberOf({ n }: Place): number {
+  return n
+}
+
 /** Which part of a list is wanted. */
 export interface Cut {
   direction: SortDirection

@@ -4,17 +4,21 @@ import type { Clock } from '../../base/clock.ts'
 import type { Db, Reader } from '../../db/db.ts'
 import { pageOf } from '../../db/page.ts'
 import type { Address } from '../../mail/mail.ts'
+import type { Accounts } from '../accounts.ts'
 import { type Folders, threadFolderIds } from '../folders.ts'
+import { KeptPages } from '../kept-pages.ts'
 import { summariesOf } from '../messages/rows.ts'
 import { messageIdsOf } from '../messages/thread-messages.ts'
 import type { Account, MessageFilter, Page, Thread } from '../records.ts'
+import { dependsOnNow } from '../search/ask.ts'
 import { openSearch } from '../search/search.ts'
-import type { Cut } from '../search/sql.ts'
+import { type Cut, keyOf, numberOf } from '../search/sql.ts'
 import { isShort, listPlaces } from './list.ts'
 
 export interface ThreadsParts {
   db: Db
   clock: Clock
+  accounts: Accounts
   folders: Folders
 }
 
@@ -34,24 +38,26 @@ const COLUMNS = 'n, id, subject, listed, message_count, unread_count, has_attach
 
 export class Threads {
   readonly #parts: ThreadsParts
+  readonly #pages: KeptPages<Thread>
 
   constructor(parts: ThreadsParts) {
     this.#parts = parts
+    this.#pages = new KeptPages(parts.accounts)
   }
 
   /** @throws ProductError invalid_parameter when `q` is out of bounds (decisions §10.4) */
   async list(account: Account, filter: MessageFilter, cut: Cut): Promise<Page<Thread>> {
+    if (dependsOnNow(filter)) return this.#read(account, filter, cut)
+    return this.#pages.page(account, [filter, cut], () => this.#read(account, filter, cut))
+  }
+
+  async #read(account: Account, filter: MessageFilter, cut: Cut): Promise<Page<Thread>> {
     const { db, folders, clock } = this.#parts
     const search = await openSearch({ reader: db.read, folders, now: clock.now() }, account, filter)
     const places = await listPlaces(isShort(search) ? db.read : db.scan, search, cut)
-    const page = pageOf(
-      places,
-      cut.limit,
-      ({ at, n }) => [at, n],
-      ({ n }) => n,
-    )
-    const threads = await this.#present(page.items)
-    return { items: page.items.flatMap((n) => threads.get(n) ?? []), next: page.next }
+    const { items, next } = pageOf(places, cut.limit, keyOf, numberOf)
+    const threads = await this.#present(items)
+    return { items: items.flatMap((n) => threads.get(n) ?? []), next }
   }
 
   /** The thread and the ids of the messages its counts cover, oldest first. */
