@@ -50,6 +50,8 @@ export class Listener {
       this.#under.set(req.socket, res)
       res.once('close', () => {
         if (this.#under.get(req.socket) === res) this.#under.delete(req.socket)
+        // Its header had promised to keep the connection when the closing began.
+        if (this.#stopping) setImmediate(() => this.server.closeIdleConnections())
       })
       if (this.#stopping) res.shouldKeepAlive = false
       handler(req, res)

@@ -76,6 +76,26 @@ const slow: Route[] = [
   route({
     ...base,
     method: 'GET',
+    path: '/drip',
+    operation: 'getDrip',
+    reply: Type.String(),
+    produces: ['*/*'],
+    async handle() {
+      return bytes({
+        type: 'text/plain',
+        sizeBytes: 6,
+        etag: '"drip"',
+        async *read() {
+          yield Buffer.from('one')
+          await seen.gate.promise
+          yield Buffer.from('two')
+        },
+      })
+    },
+  }),
+  route({
+    ...base,
+    method: 'GET',
     path: '/torn',
     operation: 'getTorn',
     query: Type.Object({ after: Default(Type.Integer(), 0) }),
@@ -335,5 +355,20 @@ describe('closing', () => {
     assert.equal(status(answer), 200)
     assert.match(answer, /\r\nConnection: close\r\n/i)
     await stopped
+  })
+
+  test('lets a download finish that had begun, and closes its connection then', async () => {
+    await using other = await openDoor([...samples(memory()), ...slow])
+    reset()
+    let text = ''
+    const socket = connect(other.port, '127.0.0.1')
+    const closed = new Promise((resolve) => socket.once('close', resolve))
+    socket.on('data', (chunk) => (text += String(chunk)))
+    socket.write(`GET /api/v1/drip HTTP/1.1\r\n${AUTH}\r\n`)
+    while (!text.endsWith('one')) await new Promise((resolve) => socket.once('data', resolve))
+    const stopped = other.stop()
+    seen.gate.resolve()
+    await Promise.all([stopped, closed])
+    assert.match(text, /\r\nConnection: keep-alive\r\n[\s\S]*onetwo$/i)
   })
 })
