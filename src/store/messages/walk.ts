@@ -32,8 +32,6 @@ export function walksOf(search: Search): Walk[] {
     }
     case 'thread':
       return one('m.thread = ?', [path.n])
-    case 'messageId':
-      return one('m.account = ? AND m.internet_message_id = ?', [account, path.id])
     case 'unread':
       return one('m.account = ? AND m.seen = 0', [account])
     case 'flagged':

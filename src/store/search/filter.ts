@@ -117,9 +117,6 @@ function leafCondition(leaf: Leaf, known: Known): Condition {
       return column(`${leaf.flag} = ?`, [leaf.on])
     case 'attachment':
       return column('has_attachments = ?', [leaf.on])
-    case 'messageId':
-      // IS, because many messages have none and NOT must not make of them what is neither true nor false.
-      return column('internet_message_id IS ?', [leaf.id])
     case 'received':
       return bounds('received_at', [
         ['>=', leaf.from],

@@ -1,7 +1,7 @@
 // Terms as expressions of FTS5. Only tokens of letters and digits get into one, each in quotes: no syntax leaks in.
 
 import type { Leaf, TextPart } from './terms.ts'
-import { accountKey, addressKey, domainKey, type PeoplePart, personKey } from './text.ts'
+import { accountKey, addressKey, domainKey, messageIdKey, type PeoplePart, personKey } from './text.ts'
 
 /** What must match and what must not; both sides are expressions. */
 export interface Match {
@@ -20,7 +20,7 @@ const COLUMNS: Record<TextPart, string> = {
   filename: '{filenames}',
 }
 
-/** Words or an exact address as a match; null for other terms. */
+/** Words, an exact address or a Message-ID as a match; null for other terms. */
 export function matchOf(leaf: Leaf): Match | null {
   switch (leaf.kind) {
     case 'words':
@@ -29,6 +29,8 @@ export function matchOf(leaf: Leaf): Match | null {
       return one(key(addressKey(leaf.part, leaf.email)))
     case 'domain':
       return one(key(domainKey(leaf.part, leaf.domain)))
+    case 'messageId':
+      return one(key(messageIdKey(leaf.id)))
     default:
       return null
   }

@@ -15,7 +15,6 @@ import type { Leaf, Term } from './terms.ts'
 export type Path =
   | { by: 'listed' }
   | { by: 'thread' | 'folder'; n: number }
-  | { by: 'messageId'; id: string }
   | { by: 'unread' | 'flagged' | 'attachment' }
 
 export interface Search {
@@ -130,7 +129,6 @@ function pathOf(top: readonly Term[], known: Known): { path: Path; term: Term | 
     const n = term.kind === 'thread' ? known.thread(term.id) : undefined
     if (n !== undefined) return { path: { by: 'thread', n }, term }
   }
-  for (const term of top) if (term.kind === 'messageId') return { path: { by: 'messageId', id: term.id }, term }
   for (const term of top) {
     const [n, more] = term.kind === 'folder' ? known.folders(term.name) : []
     if (n !== undefined && more === undefined) return { path: { by: 'folder', n }, term }

@@ -35,6 +35,11 @@ export function domainKey(part: AddressPart, domain: string): string {
   return `${ADDRESS_PARTS[part]}d${digits(foldDomain(domain))}`
 }
 
+/** The key of a message by its Internet Message-ID. */
+export function messageIdKey(id: string): string {
+  return `i${digits(id)}`
+}
+
 /** Adds the search text of a message. Its rowid is the message's own number. */
 export async function indexMessage(
   tx: Tx,
@@ -56,6 +61,7 @@ export async function indexMessage(
 
 function keysOf(account: number, mail: ParsedMail, people: People): string {
   const keys = new Set([accountKey(account)])
+  if (mail.messageId !== null) keys.add(messageIdKey(mail.messageId))
   for (const part of Object.keys(people) as PeoplePart[]) {
     for (const person of people[part]) keys.add(personKey(part, person))
   }

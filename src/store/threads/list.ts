@@ -98,7 +98,7 @@ function found(messages: Fragment, cut: Cut, guard: Fragment | null): Fragment {
 
 /** True for paths to so few messages that their threads are gathered and sorted. */
 function isNarrow({ path }: Search): boolean {
-  return path.by === 'thread' || path.by === 'messageId' || path.by === 'flagged'
+  return path.by === 'thread' || path.by === 'flagged'
 }
 
 /** True when the threads of a walk need not ask their messages: all are shown, or their counts are the answer. */
