@@ -50,7 +50,7 @@ function readPackages(file) {
 }
 
 function install(withDev) {
-  console.error('mailstead: installing dependencies (npm ci), about a minute the first time …')
+  console.error('mailstead: installing dependencies (npm ci), this once …')
   const npm = spawnSync(
     'npm',
     ['ci', ...(withDev ? ['--include=dev'] : []), '--no-audit', '--no-fund', '--loglevel=error'],
