@@ -1,0 +1,153 @@
+// How SQLite goes about the statements of lists: by the index made for them, without looking at whole tables or sorting them.
+
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import { listStatement as messageStatement, textList as messagesByText } from '../../../src/store/messages/list.ts'
+import type { MessageFilter, PageKey } from '../../../src/store/records.ts'
+import { openSearch, type Search } from '../../../src/store/search/search.ts'
+import { glanceStatement, wholeStatement } from '../../../src/store/search/stages.ts'
+import { listStatement as threadStatement, textList as threadsByText } from '../../../src/store/threads/list.ts'
+import { openTestStore, TestMailbox, type TestStore } from '../../support/mailbox.ts'
+import { Random } from '../../support/random.ts'
+import { NOW, randomPut } from '../../support/search-model.ts'
+
+let house: TestStore
+let box: TestMailbox
+
+before(async () => {
+  house = await openTestStore()
+  box = await TestMailbox.open(house)
+  const random = new Random(3)
+  await box.putAll(Array.from({ length: 50 }, (_, index) => randomPut(random, index)))
+})
+after(() => house[Symbol.asyncDispose]())
+
+const CUT = { direction: 'desc', limit: 25, sort: 'received_at', collapseThreads: false } as const
+const BEHIND: PageKey = [NOW, 5]
+
+async function search(filter: MessageFilter): Promise<Search> {
+  return openSearch({ reader: house.db.read, folders: house.store.folders, now: NOW }, box.account, filter)
+}
+
+async function plan({
+  sql,
+  values,
+}: {
+  sql: string
+  values: (string | number | bigint | boolean | Uint8Array | null | undefined)[]
+}) {
+  const rows = await house.db.read.all<{ detail: string }>(`EXPLAIN QUERY PLAN ${sql}`, values)
+  return rows.map(({ detail }) => detail)
+}
+
+/** One line of a plan that looks at a table of its own accord, and what it uses. */
+const touching = (lines: string[], table: RegExp) => lines.filter((line) => table.test(line))
+
+async function plansOf(filter: MessageFilter, after: PageKey | null) {
+  const asked = await search(filter)
+  return {
+    messages: await plan(messageStatement(asked, { ...CUT, after })),
+    threads: await plan(threadStatement(asked, { ...CUT, after })),
+  }
+}
+
+describe('lists without text', () => {
+  const cases: { what: string; filter: () => MessageFilter; messages: RegExp; threads: RegExp }[] = [
+    {
+      what: 'everything',
+      filter: () => ({}),
+      messages: /^SEARCH m USING COVERING INDEX messages_order \(account=\? AND listed=\?/,
+      threads: /^SEARCH t USING COVERING INDEX threads_order \(account=\? AND listed=\?/,
+    },
+    {
+      what: 'a folder',
+      filter: () => ({ folderId: box.folder('inbox').id }),
+      messages: /^SEARCH message_folders USING COVERING INDEX message_folders_order \(folder=\?/,
+      threads: /^SEARCH thread_folders USING COVERING INDEX thread_folders_order \(folder=\?/,
+    },
+    {
+      what: 'unread',
+      filter: () => ({ isUnread: true }),
+      messages: /^SEARCH m USING INDEX messages_unread \(account=\?/,
+      threads: /^SEARCH t USING (?:COVERING )?INDEX threads_unread \(account=\? AND listed=\?/,
+    },
+    {
+      what: 'with attachments',
+      filter: () => ({ hasAttachment: true }),
+      messages: /^SEARCH m USING INDEX messages_attachments \(account=\?/,
+      threads: /^SEARCH t USING (?:COVERING )?INDEX threads_attachments \(account=\? AND listed=\?/,
+    },
+    {
+      what: 'from a time on',
+      filter: () => ({ after: NOW - 1000 }),
+      messages: /^SEARCH m USING COVERING INDEX messages_order \(account=\? AND listed=\? AND received_at/,
+      threads: /^SEARCH t USING COVERING INDEX threads_order \(account=\? AND listed=\? AND last_received_at/,
+    },
+  ]
+  for (const { what, filter, messages, threads } of cases) {
+    for (const after of [null, BEHIND]) {
+      it(`show ${what}${after ? ', a later page' : ''} straight from an index`, async () => {
+        const plans = await plansOf(filter(), after)
+        assert.match(plans.messages[0]!, messages)
+        assert.match(plans.threads[0]!, threads)
+        if (after) {
+          assert.match(plans.messages[0]!, /received_at(?:,message\))?[<>]/)
+          assert.match(plans.threads[0]!, /last_received_at(?:,thread\))?[<>]/)
+        }
+        for (const line of [...plans.messages, ...plans.threads]) assert.doesNotMatch(line, /TEMP B-TREE|^SCAN/)
+      })
+    }
+  }
+
+  it('ask for one message of a thread by the index of its thread', async () => {
+    const { threads } = await plansOf({ before: NOW }, null)
+    assert.deepEqual(touching(threads, / m /), [
+      'SEARCH m EXISTS USING COVERING INDEX messages_thread (thread=? AND received_at<?)',
+    ])
+    for (const line of threads) assert.doesNotMatch(line, /TEMP B-TREE|^SCAN/)
+  })
+})
+
+describe('searches by text', () => {
+  const lists = { messages: messagesByText, threads: threadsByText }
+  const statements = { glance: glanceStatement, whole: wholeStatement }
+  for (const [list, textList] of Object.entries(lists)) {
+    for (const [stage, statement] of Object.entries(statements)) {
+      it(`of ${list} (${stage}) walk the list in its own order and read messages by number or thread only`, async () => {
+        for (const q of [
+          'common',
+          'common usual',
+          '"common usual"',
+          'com*',
+          '-common',
+          'common is:unread',
+          'common in:inbox',
+        ]) {
+          const asked = await search({ q })
+          for (const after of [null, BEHIND]) {
+            const cut = { ...CUT, after }
+            const lines = await plan(statement(asked.text!, cut, after && 7, textList(asked, cut)))
+            for (const line of touching(lines, /\bm\b|\bt\b|folders|\bmessages\b/))
+              assert.match(line, /^SEARCH/, `${q}: ${line}`)
+            for (const line of touching(lines, /message_text/))
+              assert.match(line, /VIRTUAL TABLE INDEX \d+:[^ ]*M8/, `${q}: ${line}`)
+            // One sort: of the few that were gathered.
+            const sorts = touching(lines, /TEMP B-TREE FOR ORDER BY/)
+            assert.equal(sorts.length, 1, `${q}: ${lines.join('\n')}`)
+          }
+        }
+      })
+    }
+  }
+
+  it('bound the index by the numbers of the account', async () => {
+    const asked = await search({ q: 'common' })
+    const lines = await plan(
+      wholeStatement(asked.text!, { ...CUT, after: null }, null, messagesByText(asked, { ...CUT, after: null })),
+    )
+    assert.deepEqual(touching(lines, /MATERIALIZE hits|VIRTUAL TABLE/).slice(0, 2), [
+      'MATERIALIZE hits',
+      'SCAN message_text VIRTUAL TABLE INDEX 192:M8><',
+    ])
+  })
+})
