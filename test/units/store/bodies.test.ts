@@ -1,0 +1,184 @@
+// The bodies and header of a message: read by byte range from what is stored, decoded, and cut at characters.
+
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import { sha256 } from '../../../src/base/secrets.ts'
+import { parseMail } from '../../../src/mail/parse.ts'
+import { BODY_BYTES_MAX, FIELDS_MAX } from '../../../src/store/messages/bodies.ts'
+import { openTestStore, TestMailbox, type TestStore } from '../../support/mailbox.ts'
+
+let house: TestStore
+let box: TestMailbox
+
+before(async () => {
+  house = await openTestStore()
+  box = await TestMailbox.open(house)
+})
+after(() => house[Symbol.asyncDispose]())
+
+let count = 0
+async function put(text: string | Buffer): Promise<string> {
+  const bytes = Buffer.from(text)
+  const hash = sha256(bytes)
+  const half = Math.ceil(bytes.length / 2)
+  // Two chunks: what is read may lie across their border.
+  const chunks = [bytes.subarray(0, half), bytes.subarray(half)].map((data, index) => ({
+    start: index * half,
+    sizeBytes: data.length,
+    zstd: false,
+    data,
+  }))
+  await house.store.blobs.put(
+    hash,
+    bytes.length,
+    chunks.filter(({ sizeBytes }) => sizeBytes > 0),
+  )
+  return box.put({
+    mail: parseMail(bytes),
+    receivedAt: count,
+    thread: `t${count++}`,
+    folders: ['inbox'],
+    sizeBytes: bytes.length,
+    blob: hash,
+  })
+}
+
+const mail = (...lines: string[]) => lines.join('\r\n')
+const bodies = async (id: string, chars = 1000) => (await house.store.messages.bodies(box.account, id, chars))!
+
+const BOTH = [
+  'From: ana@shop.example',
+  'MIME-Version: 1.0',
+  'Content-Type: multipart/alternative; boundary=b',
+  '',
+  '--b',
+  'Content-Type: text/plain; charset=utf-8',
+  'Content-Transfer-Encoding: base64',
+  '',
+  Buffer.from('Grüße\r\nan alle \u{1f4e7}').toString('base64'),
+  '--b',
+  'Content-Type: text/html; charset=iso-8859-1',
+  'Content-Transfer-Encoding: quoted-printable',
+  '',
+  '<p>Gr=FC=DFe <b>an alle</b></p>',
+  '--b--',
+  '',
+]
+
+describe('bodies', () => {
+  it('are both decoded', async () => {
+    const id = await put(mail(...BOTH))
+    assert.deepEqual(await bodies(id), {
+      text: 'Grüße\nan alle \u{1f4e7}',
+      html: '<p>Grüße <b>an alle</b></p>',
+      textSource: 'text',
+      truncated: { text: false, html: false },
+    })
+  })
+
+  it('are cut at code points, each by itself', async () => {
+    const id = await put(mail(...BOTH))
+    assert.deepEqual(await bodies(id, 14), {
+      text: 'Grüße\nan alle ',
+      html: '<p>Grüße <b>an',
+      textSource: 'text',
+      truncated: { text: true, html: true },
+    })
+    const whole = await bodies(id, 15)
+    assert.deepEqual([whole.text, whole.truncated.text], ['Grüße\nan alle \u{1f4e7}', false])
+    assert.deepEqual(await bodies(id, 0), {
+      text: '',
+      html: '',
+      textSource: 'text',
+      truncated: { text: true, html: true },
+    })
+  })
+
+  it('of HTML alone give text as well', async () => {
+    const id = await put(
+      mail('From: a@b.example', 'Content-Type: text/html', '', '<style>p{}</style><p>Hello <b>you</b></p>', ''),
+    )
+    const { text, textSource, html } = await bodies(id)
+    assert.deepEqual([text, textSource], ['Hello you', 'html'])
+    assert.match(html!, /^<style>/)
+    assert.deepEqual((await bodies(id, 5)).truncated, { text: true, html: true })
+  })
+
+  it('of nothing are nothing', async () => {
+    const attached = await put(
+      mail(
+        'From: a@b.example',
+        'Content-Type: application/pdf',
+        'Content-Disposition: attachment; filename=a.pdf',
+        '',
+        'x',
+        '',
+      ),
+    )
+    assert.deepEqual(await bodies(attached), {
+      text: null,
+      html: null,
+      textSource: 'none',
+      truncated: { text: false, html: false },
+    })
+  })
+
+  it('read no more bytes than they show', async () => {
+    const id = await put(
+      mail('From: a@b.example', 'Content-Type: text/plain; charset=utf-8', '', 'é'.repeat(3_000_000)),
+    )
+    const read: number[] = []
+    const { blobs } = house.store
+    const bytes = blobs.bytes.bind(blobs)
+    blobs.bytes = (hash, start, end) => {
+      read.push(end - start)
+      return bytes(hash, start, end)
+    }
+    try {
+      const few = await bodies(id, 100)
+      assert.deepEqual([few.text, few.truncated.text], ['é'.repeat(100), true])
+      const all = await bodies(id, 500_000)
+      assert.deepEqual([all.text, all.truncated.text], ['é'.repeat(500_000), true])
+      await bodies(id, 10_000_000)
+    } finally {
+      blobs.bytes = bytes
+    }
+    assert.deepEqual(read, [400, 2_000_000, BODY_BYTES_MAX])
+  })
+})
+
+describe('the header', () => {
+  it('is shown in its order, names as written, values decoded', async () => {
+    const id = await put(
+      mail(
+        'Received: from a',
+        '\tby b',
+        'SUBJECT: =?utf-8?Q?Gr=C3=BC=C3=9Fe?=',
+        'X-A: 1',
+        'x-a: 2',
+        '__proto__: 3',
+        '',
+        'body',
+      ),
+    )
+    assert.deepEqual(await house.store.messages.headers(box.account, id), [
+      { name: 'Received', value: 'from a by b' },
+      { name: 'SUBJECT', value: 'Grüße' },
+      { name: 'X-A', value: '1' },
+      { name: 'x-a', value: '2' },
+      { name: '__proto__', value: '3' },
+    ])
+  })
+
+  it('shows a bounded number of fields', async () => {
+    const id = await put(mail(...Array.from({ length: FIELDS_MAX + 50 }, (_, i) => `X-${i}: ${i}`), '', 'body'))
+    const fields = (await house.store.messages.headers(box.account, id))!
+    assert.equal(fields.length, FIELDS_MAX)
+    assert.deepEqual(fields.at(-1), { name: `X-${FIELDS_MAX - 1}`, value: `${FIELDS_MAX - 1}` })
+  })
+
+  it('of what is no mail is empty or its best reading', async () => {
+    const id = await put('\u0001\u0002 no mail at all')
+    assert.deepEqual(await house.store.messages.headers(box.account, id), [])
+  })
+})

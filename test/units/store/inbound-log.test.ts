@@ -1,0 +1,144 @@
+// The inbound log: rows as written, newest first, by every filter, page by page, and pruned by age.
+
+import assert from 'node:assert/strict'
+import { after, before, beforeEach, it } from 'node:test'
+import { newId } from '../../../src/base/ids.ts'
+import { DETAIL_MAX, type InboundFilter, type NewInboundRow } from '../../../src/store/inbound-log.ts'
+import type { PageKey } from '../../../src/store/records.ts'
+import { openTestStore, type TestStore } from '../../support/mailbox.ts'
+
+let house: TestStore
+let team: string
+
+before(async () => {
+  house = await openTestStore()
+})
+beforeEach(() => {
+  team = newId('team')
+})
+after(() => house[Symbol.asyncDispose]())
+
+const BARE: Omit<NewInboundRow, 'teamId'> = {
+  mailboxId: null,
+  domain: 'shop.example',
+  status: 'stored',
+  reason: null,
+  detail: 'Queued',
+  smtpReply: '250 2.0.0 Queued',
+  mailFrom: 'ana@out.example',
+  rcptTo: 'bob@shop.example',
+  remoteAddress: '192.0.2.1',
+  remoteName: null,
+  helo: 'out.example',
+  tls: null,
+  evidence: {},
+  createdAt: 1000,
+}
+
+const write = (...rows: Partial<NewInboundRow>[]) =>
+  house.db.write((tx) =>
+    house.store.inboundLog.appendMany(
+      tx,
+      rows.map((row) => ({ teamId: team, ...BARE, ...row })),
+    ),
+  )
+
+async function found(filter: InboundFilter, limit = 100): Promise<number[]> {
+  const times: number[] = []
+  let at: PageKey | null = null
+  do {
+    const page = await house.store.inboundLog.list(team, filter, { limit, after: at })
+    times.push(...page.items.map(({ createdAt }) => createdAt))
+    at = page.next
+  } while (at !== null)
+  return times
+}
+
+it('a row reads back as it was written, with its evidence', async () => {
+  const row: NewInboundRow = {
+    ...BARE,
+    teamId: team,
+    mailboxId: newId('mailbox'),
+    status: 'junk',
+    headerFrom: 'Ana@out.example',
+    subject: 'Hi',
+    remoteName: 'out.example',
+    tls: 'TLSv1.3 X',
+    sizeBytes: 5,
+    authentication: { spf: 'pass', dkim: 'none', dmarc: 'fail', arc: 'none' },
+    spamScore: 5.5,
+    messageId: newId('message'),
+    evidence: { dns: [{ name: 'a', type: 'TXT', answer: 'b' }], __proto__x: 1 },
+  }
+  await write(row)
+  const [listed] = (await house.store.inboundLog.list(team, {}, { limit: 5, after: null })).items
+  const { evidence, ...shown } = row
+  assert.match(listed!.id, /^ilog_[a-z0-9]{24}$/)
+  assert.deepEqual(listed, { id: listed!.id, ...shown })
+  assert.deepEqual(await house.store.inboundLog.get(team, listed!.id), { id: listed!.id, ...shown, evidence })
+  assert.equal(await house.store.inboundLog.get(newId('team'), listed!.id), undefined)
+})
+
+it('what is not known is null, and a long sentence is cut', async () => {
+  await write({ detail: 'x'.repeat(DETAIL_MAX + 10) })
+  const [row] = (await house.store.inboundLog.list(team, {}, { limit: 5, after: null })).items
+  assert.deepEqual(
+    [row!.headerFrom, row!.subject, row!.sizeBytes, row!.authentication, row!.spamScore, row!.messageId],
+    [null, null, null, null, null, null],
+  )
+  assert.equal(row!.detail.length, DETAIL_MAX)
+})
+
+it('rows come newest first, page by page, whatever is written meanwhile', async () => {
+  await write(...[3, 1, 2, 2, 2].map((createdAt) => ({ createdAt })))
+  assert.deepEqual(await found({}, 2), [3, 2, 2, 2, 1])
+  const first = await house.store.inboundLog.list(team, {}, { limit: 2, after: null })
+  await write({ createdAt: 9 })
+  const second = await house.store.inboundLog.list(team, {}, { limit: 2, after: first.next })
+  assert.deepEqual(
+    second.items.map(({ createdAt }) => createdAt),
+    [2, 2],
+  )
+  assert.equal((await house.store.inboundLog.list(team, {}, { limit: 6, after: null })).next, null)
+})
+
+it('every filter keeps what it says', async () => {
+  const mailboxId = newId('mailbox')
+  await write(
+    { createdAt: 1, status: 'refused', reason: 'sender_filtered' },
+    { createdAt: 2, domain: 'Other.Example', rcptTo: 'x@other.example' },
+    { createdAt: 3, mailboxId, subject: 'Grüße AUS Wien', headerFrom: 'Eva@wien.example' },
+    { createdAt: 4, mailFrom: '' },
+  )
+  assert.deepEqual(await found({ status: 'refused' }), [1])
+  assert.deepEqual(await found({ domain: 'other.EXAMPLE' }), [2])
+  assert.deepEqual(await found({ mailboxId }), [3])
+  assert.deepEqual(await found({ from: 2, to: 4 }), [3, 2])
+  for (const [search, times] of Object.entries({
+    sender_filtered: [1],
+    grüsse: [],
+    GRÜSSE: [],
+    'grüße wien': [3],
+    'wien eva@ BOB': [3],
+    'other.example': [2],
+    'ana@out': [3, 2, 1],
+    '100%': [],
+    "' OR 1=1 --": [],
+    '  ': [4, 3, 2, 1],
+  }))
+    assert.deepEqual(await found({ search }), times, search)
+})
+
+it('another team’s rows are never shown', async () => {
+  await write({})
+  team = newId('team')
+  assert.deepEqual(await found({}), [])
+  assert.deepEqual(await found({ search: 'ana' }), [])
+})
+
+it('rows are pruned by age', async () => {
+  await write(...Array.from({ length: 1500 }, (_, index) => ({ createdAt: -2000 + index })), { createdAt: 50 })
+  assert.equal(await house.store.inboundLog.prune(0), 1500)
+  assert.deepEqual(await found({}), [50])
+  assert.equal(await house.store.inboundLog.prune(0), 0)
+})
