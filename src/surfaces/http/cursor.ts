@@ -1,7 +1,6 @@
 // Where a list goes on, as a text a client can hold but not make (decisions §1.6).
 
 import { createHmac, createSecretKey, hash, type KeyObject, timingSafeEqual } from 'node:crypto'
-import { canonicalJson } from '../../base/canonical-json.ts'
 import { ProductError } from '../../base/errors.ts'
 import type { Vault } from '../../base/secrets.ts'
 import type { PageKey } from '../../store/records.ts'
@@ -12,9 +11,12 @@ const SIGNATURE_LENGTH = 16
 // A sort value is at most a subject; longer texts are not cursors of ours.
 const CURSOR_MAX = 8192
 
-/** What a cursor is bound to: the route with its path, the filters, and whose list it is. */
+/**
+ * What a cursor is bound to: the route with its path, the filters, and whose list it is.
+ * @param filters in the order of their schema, which `convert` gives them
+ */
 export function cursorScope(operation: string, owner: string, params: unknown, filters: unknown): string {
-  return hash('sha256', canonicalJson([operation, owner, params, filters]), 'hex').slice(0, 8)
+  return hash('sha256', JSON.stringify([operation, owner, params, filters]), 'hex').slice(0, 8)
 }
 
 export function encodeCursor(vault: Vault, scope: string, key: PageKey): string {

@@ -14,21 +14,34 @@ export interface Found {
   open: boolean
 }
 
-const NOTHING: Found = { entry: null, params: new Map(), allow: null, open: false }
+/** What one path holds. */
+interface Place {
+  /** In the form of the router: parameters as `:name`. */
+  path: string
+  entries: Map<string, Entry>
+  allow: string[]
+  open: boolean
+}
+
+const NO_PARAMS: Found['params'] = new Map()
+const NOTHING: Found = { entry: null, params: NO_PARAMS, allow: null, open: false }
 
 /** The routes of one listener. */
 export class RouteTable {
+  /** Paths without parameters, which need no pattern. */
+  readonly #literal = new Map<string, Place>()
+  readonly #patterned = new Map<string, Place>()
   // Exact: case matters, and the one trailing slash that is let pass is cut off below.
   readonly #router = new Router({ sensitive: true, strict: true })
-  readonly #entries = new Map<string, Entry>()
 
   constructor(entries: readonly Entry[]) {
-    for (const entry of bySpecificity(entries)) {
-      const path = entry.path.replace(/\{(\w+)\}/g, ':$1')
-      const key = keyOf(entry.route.method, path)
-      if (this.#entries.has(key)) throw new Error(`Two routes answer ${entry.route.method} ${entry.path}.`)
-      this.#entries.set(key, entry)
-      this.#router.register(path, [entry.route.method], () => {})
+    for (const place of placesOf(entries)) {
+      if (!place.path.includes(':')) {
+        this.#literal.set(place.path, place)
+        continue
+      }
+      this.#patterned.set(place.path, place)
+      this.#router.register(place.path, [...place.entries.keys()], () => {})
     }
   }
 
@@ -36,38 +49,39 @@ export class RouteTable {
   find(method: string, path: string): Found {
     if (path.includes('//')) return NOTHING
     const plain = path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path
-    const [first, ...others] = this.#router.match(plain, method).path
-    if (first === undefined) return NOTHING
-    // `/messages/count` also fits `/messages/{id}`; the most literal path is the one that is meant.
-    const layers = [first, ...others.filter((layer) => layer.path === first.path)]
-    const entries = layers.map((layer) => this.#entries.get(keyOf(layer.methods.at(-1)!, String(layer.path)))!)
-    const known = { allow: allowed(entries), open: entries.some((entry) => entry.route.open === true) }
-    const at = layers.findIndex((layer) => layer.methods.includes(method))
-    if (at === -1) return { ...NOTHING, ...known }
-    const params = first.params(plain, first.captures(plain)) as Record<string, string>
-    return {
-      entry: entries[at]!,
-      params: new Map(Object.entries(params).map(([name, text]) => [name, [text]])),
-      ...known,
-    }
+    const place = this.#literal.get(plain)
+    if (place !== undefined) return foundAt(place, method, NO_PARAMS)
+    const [layer] = this.#router.match(plain, method).path
+    if (layer === undefined) return NOTHING
+    const params = layer.params(plain, layer.captures(plain)) as Record<string, string>
+    const texts = new Map(Object.entries(params).map(([name, text]) => [name, [text]]))
+    return foundAt(this.#patterned.get(String(layer.path))!, method, texts)
   }
 }
 
-function keyOf(method: string, path: string): string {
-  return `${method} ${path}`
+function foundAt(place: Place, method: string, params: Found['params']): Found {
+  // Every GET route also answers HEAD (decisions §1.10).
+  const entry = place.entries.get(method === 'HEAD' ? 'GET' : method) ?? null
+  return { entry, params, allow: place.allow, open: place.open }
 }
 
-function allowed(entries: readonly Entry[]): string[] {
-  const methods = entries.map((entry) => entry.route.method as string)
+/** Where several paths fit, the first is meant: at the first difference a literal segment goes before a parameter. */
+function placesOf(entries: readonly Entry[]): Place[] {
+  const places = new Map<string, Place>()
+  for (const entry of entries) {
+    const path = entry.path.replace(/\{(\w+)\}/g, ':$1')
+    const place = places.get(path) ?? { path, entries: new Map<string, Entry>(), allow: [], open: false }
+    const { method, open } = entry.route
+    if (place.entries.has(method)) throw new Error(`Two routes answer ${method} ${entry.path}.`)
+    place.entries.set(method, entry)
+    place.open ||= open === true
+    places.set(path, place)
+  }
+  for (const place of places.values()) place.allow = allowed([...place.entries.keys()])
+  const rank = ({ path }: Place) => path.split('/').map((segment) => (segment.startsWith(':') ? '1' : '0'))
+  return [...places.values()].toSorted((one, other) => (rank(one).join() < rank(other).join() ? -1 : 1))
+}
+
+function allowed(methods: string[]): string[] {
   return [...methods, ...(methods.includes('GET') ? ['HEAD'] : []), 'OPTIONS']
-}
-
-function bySpecificity(entries: readonly Entry[]): Entry[] {
-  // Where paths differ first, a literal segment goes before a parameter.
-  const rank = (entry: Entry) =>
-    entry.path
-      .split('/')
-      .map((segment) => (segment.startsWith('{') ? '1' : '0'))
-      .join('')
-  return entries.toSorted((one, other) => (rank(one) < rank(other) ? -1 : rank(one) > rank(other) ? 1 : 0))
 }

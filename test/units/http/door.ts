@@ -84,7 +84,7 @@ export async function openDoor(routes: readonly Route[], options: DoorOptions = 
     { HTTP_PORT: '0', SEND_PORT: '0', HTTP_BIND: '127.0.0.1', ...ORIGINS, ...options.env },
     join(folder, 'no-settings.json'),
   )
-  const db = new Db({ file: join(folder, 'mail.db'), scanThreads: 0 })
+  const db = new Db({ file: join(folder, 'mail.db') })
   await migrate(db, mailMigrations)
   const lines: Record<string, unknown>[] = []
   const looked = new Set<string>()
