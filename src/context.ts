@@ -13,6 +13,7 @@ import { type DataFolder, openDataFolder } from './config/data-folder.ts'
 import { Db } from './db/db.ts'
 import { migrate } from './db/migrate.ts'
 import { blobMigrations, mailMigrations } from './db/migrations/migrations.ts'
+import { DbThreads } from './db/threads.ts'
 import { type Directory, openDirectory } from './directory/directory.ts'
 import { Inspector } from './mail/inspector.ts'
 import { openStore, type Store } from './store/store.ts'
@@ -56,8 +57,9 @@ export async function openContext(config: Config, overrides: Overrides = {}): Pr
   const log = overrides.log ?? openLog(config.LOG_LEVEL)
   const folder = await openDataFolder(config)
   const vault = new Vault(folder.secret)
-  const db = await openDb(join(config.DATA_DIR, 'mail.db'), SCAN_THREADS, mailMigrations)
-  const blobsDb = await openDb(join(config.DATA_DIR, 'blobs.db'), 0, blobMigrations)
+  const threads = new DbThreads(SCAN_THREADS)
+  const db = await openDb(join(config.DATA_DIR, 'mail.db'), threads, mailMigrations)
+  const blobsDb = await openDb(join(config.DATA_DIR, 'blobs.db'), threads, blobMigrations)
   const resolver = openResolver({ servers: config.DNS_SERVERS, clock })
   const store = openStore({ db, blobsDb, clock })
   const openAccount = store.openAccount
@@ -78,14 +80,15 @@ export async function openContext(config: Config, overrides: Overrides = {}): Pr
     async close() {
       await inspector.close()
       await resolver.close()
+      await threads.close()
       await blobsDb.close()
       await db.close()
     },
   }
 }
 
-async function openDb(file: string, scanThreads: number, steps: typeof mailMigrations): Promise<Db> {
-  const db = new Db({ file, scanThreads })
+async function openDb(file: string, threads: DbThreads, steps: typeof mailMigrations): Promise<Db> {
+  const db = new Db({ file, threads })
   try {
     await migrate(db, steps)
   } catch (error) {

@@ -1,38 +1,19 @@
 // The database: reads on the asking thread, scans in threads, writes gathered into one durable transaction.
 
 import { setTimeout as pause } from 'node:timers/promises'
-import knex, { type Knex } from 'knex'
-import { Piscina } from 'piscina'
-import { type ConnectionOptions, NodeSqliteClient, sqlValue } from './dialect.ts'
-import type { ScanTask } from './scan-thread.ts'
+import { Link } from './link.ts'
+import { READ_PRAGMAS, writePragmas } from './pragmas.ts'
+import type { Reader, Tx } from './sql.ts'
+import type { DbThreads } from './threads.ts'
+import { type Left, openTx, readerOf } from './tx.ts'
+import { WriteLog } from './write-log.ts'
 
-/** What can be bound to a `?` of a statement. */
-export type SqlValue = string | number | bigint | boolean | Uint8Array | null | undefined
-export type Row = Record<string, SqlValue>
-
-/** Reads rows. Statements are portable SQL with `?` for values; foreign text is only ever bound, never pasted. */
-export interface Reader {
-  all<R = Row>(sql: string, values?: readonly SqlValue[]): Promise<R[]>
-  get<R = Row>(sql: string, values?: readonly SqlValue[]): Promise<R | undefined>
-}
-
-declare const insideWrite: unique symbol
-
-/** The handle of one unit of work. It exists only inside `write`; nothing but the database is awaited while it is held. */
-export interface Tx extends Reader {
-  readonly [insideWrite]: true
-  /** @returns how many rows changed, and the integer key of the last row inserted */
-  run(sql: string, values?: readonly SqlValue[]): Promise<{ changes: number; lastId: number }>
-  /** Inserts one row; undefined members are stored as NULL. @returns its integer key */
-  insert(table: string, row: Row): Promise<number>
-  /** Runs after the commit that makes this unit durable, never when the unit fails. */
-  afterCommit(run: () => void): void
-}
+export type { Reader, Row, SqlValue, Tx } from './sql.ts'
 
 export interface DbOptions {
   file: string
-  /** Threads for reads that may scan; 0 runs scans on the asking thread. */
-  scanThreads: number
+  /** Threads for reads that may scan; left out, scans run on the asking thread. */
+  threads?: DbThreads
 }
 
 interface Unit {
@@ -41,16 +22,14 @@ interface Unit {
   reject(error: unknown): void
 }
 
-// WAL with FULL: a commit is on the disk when it returns (NORMAL forgets acknowledged commits when the power fails).
-const WRITE_PRAGMAS = [
-  'PRAGMA journal_mode = WAL',
-  'PRAGMA synchronous = FULL',
-  'PRAGMA foreign_keys = ON',
-  'PRAGMA cache_size = -32768',
-  'PRAGMA journal_size_limit = 67108864',
-]
-const READ_PRAGMAS = ['PRAGMA query_only = ON', 'PRAGMA cache_size = -16384', 'PRAGMA mmap_size = 268435456']
-// More would make the first caller of a batch wait long for its answer; fewer would flush more often.
+/** A unit of work that is committed and waits to be durable. */
+interface Done {
+  unit: Unit
+  value: unknown
+  left: Left
+}
+
+// More would make the first caller of a batch wait long for its answer; fewer would commit more often.
 const BATCH_MAX = 128
 const BUSY_WAIT_MS = 2
 const BUSY_TRIES = 5000
@@ -61,22 +40,25 @@ export class Db {
   readonly read: Reader
   /** Reads that may look at many rows: run in a thread, so that nothing else waits for them. */
   readonly scan: Reader
-  /** Counts for the operator: transactions committed and units in them. */
-  readonly counts = { commits: 0, units: 0 }
-  readonly #writer: Knex
-  readonly #reader: Knex
-  readonly #scanners: Piscina | undefined
+  /** Counts for the operator: transactions committed, units in them, and flushes that made them durable. */
+  readonly counts = { commits: 0, units: 0, flushes: 0 }
+  readonly #writer: Link
+  readonly #reader: Link
+  readonly #log: WriteLog
   readonly #waiting: Unit[] = []
+  #committed: Done[] = []
   #draining: Promise<void> | undefined
+  #flushing: Promise<void> | undefined
+  #broken: unknown
   #closed = false
 
-  constructor(options: DbOptions) {
-    this.file = options.file
-    this.#writer = openKnex({ filename: options.file, readOnly: false, pragmas: WRITE_PRAGMAS })
-    this.#reader = openKnex({ filename: options.file, readOnly: false, pragmas: READ_PRAGMAS })
-    this.read = knexReader(this.#reader)
-    this.#scanners = options.scanThreads > 0 ? openScanners(options) : undefined
-    this.scan = this.#scanners ? threadReader(this.#scanners) : this.read
+  constructor({ file, threads }: DbOptions) {
+    this.file = file
+    this.#writer = new Link({ filename: file, readOnly: false, pragmas: writePragmas(threads === undefined) })
+    this.#reader = new Link({ filename: file, readOnly: false, pragmas: READ_PRAGMAS })
+    this.read = readerOf(this.#reader)
+    this.scan = threads?.reader(file) ?? this.read
+    this.#log = new WriteLog(file, threads && (() => threads.bringHome(file)))
   }
 
   /**
@@ -91,91 +73,114 @@ export class Db {
     })
   }
 
-  /** Waits for what was asked, writes the log back into the file, and closes it. */
+  /** Waits for what was asked, writes the log back into the file, and closes it. Its threads must be closed before. */
   async close(): Promise<void> {
     this.#closed = true
     await this.#draining
-    await this.#scanners?.close()
-    await this.#reader.destroy()
-    await this.#writer.raw('PRAGMA wal_checkpoint(TRUNCATE)')
-    await this.#writer.destroy()
+    await this.#flushing
+    await this.#log.close()
+    await this.#reader.close()
+    await this.#writer.query('PRAGMA wal_checkpoint(TRUNCATE)').catch(() => {})
+    await this.#writer.close()
   }
 
   async #drain(): Promise<void> {
     // Callers of this turn of the event loop travel together.
     await new Promise(setImmediate)
     try {
-      const connection = await this.#writer.client.acquireConnection()
-      try {
-        while (this.#waiting.length > 0) await this.#batch(connection, this.#waiting.splice(0, BATCH_MAX))
-      } finally {
-        await this.#writer.client.releaseConnection(connection)
+      while (this.#waiting.length > 0) {
+        if (this.#broken !== undefined) throw this.#broken
+        await this.#log.tend()
+        await this.#batch(this.#waiting.splice(0, BATCH_MAX))
       }
     } catch (error) {
-      // The file cannot be opened: whoever waits hears why, and whoever comes later tries again.
+      // The file cannot be opened or is no longer to be trusted: whoever waits hears why.
       for (const unit of this.#waiting.splice(0)) unit.reject(error)
     } finally {
       this.#draining = this.#waiting.length > 0 ? this.#drain() : undefined
     }
   }
 
-  async #batch(connection: unknown, units: Unit[]): Promise<void> {
-    const exec = (sql: string) => this.#writer.raw(sql).connection(connection)
-    const done: { unit: Unit; value: unknown; hooks: (() => void)[] }[] = []
+  async #batch(units: Unit[]): Promise<void> {
+    const done: Done[] = []
     try {
-      await begin(exec)
+      await this.#begin()
       for (const unit of units) {
-        const hooks: (() => void)[] = []
-        const handle = openTx(this.#writer, connection, hooks)
-        await exec('SAVEPOINT unit')
-        try {
-          const value = await unit.work(handle.tx)
-          await exec('RELEASE unit')
-          done.push({ unit, value, hooks })
-        } catch (error) {
-          // A full disk ends the whole transaction by itself: then the cause, not the missing savepoint, is what callers hear.
-          await exec('ROLLBACK TO unit').catch(() => Promise.reject(error))
-          await exec('RELEASE unit')
-          unit.reject(error)
-        } finally {
-          handle.end()
-        }
+        const finished = await this.#unit(unit)
+        if (finished) done.push(finished)
       }
-      await exec('COMMIT')
+      await this.#runEnds(done)
+      await this.#writer.query('COMMIT')
     } catch (error) {
-      await exec('ROLLBACK').catch(() => {})
+      await this.#writer.query('ROLLBACK').catch(() => {})
       for (const unit of units) unit.reject(error)
       return
     }
     this.counts.commits++
     this.counts.units += done.length
-    for (const { unit, value, hooks } of done) {
-      unit.resolve(value)
-      for (const hook of hooks) hook()
+    this.#committed.push(...done)
+    this.#flushing ??= this.#flush()
+  }
+
+  async #unit(unit: Unit): Promise<Done | undefined> {
+    const { tx, left, end } = openTx(this.#writer, this.#log)
+    await this.#writer.query('SAVEPOINT unit')
+    try {
+      const value = await unit.work(tx)
+      await this.#writer.query('RELEASE unit')
+      return { unit, value, left }
+    } catch (error) {
+      // A full disk ends the whole transaction by itself: then the cause, not the missing savepoint, is what callers hear.
+      await this.#writer.query('ROLLBACK TO unit').catch(() => Promise.reject(error))
+      await this.#writer.query('RELEASE unit')
+      unit.reject(error)
+      return undefined
+    } finally {
+      end()
     }
   }
-}
 
-function openKnex(connection: ConnectionOptions): Knex {
-  return knex({
-    client: NodeSqliteClient as unknown as typeof Knex.Client,
-    connection: connection as unknown as Knex.StaticConnectionConfig,
-    useNullAsDefault: true,
-    pool: { min: 1, max: 1, idleTimeoutMillis: 2 ** 31 - 1 },
-    // Knex prints what it throws as well; here only the thrower speaks.
-    log: { warn() {}, error() {}, deprecate() {}, debug() {} },
-  })
-}
-
-// The busy timeout of SQLite would block the whole thread; waiting here blocks nobody else.
-async function begin(exec: (sql: string) => PromiseLike<unknown>): Promise<void> {
-  for (let tries = 0; ; tries++) {
+  async #runEnds(done: readonly Done[]): Promise<void> {
+    const { tx, end } = openTx(this.#writer, this.#log)
     try {
-      await exec('BEGIN IMMEDIATE')
-      return
-    } catch (error) {
-      if (!isBusy(error) || tries >= BUSY_TRIES) throw error
-      await pause(BUSY_WAIT_MS)
+      for (const { left } of done) for (const work of left.atEnd) await work(tx)
+    } finally {
+      end()
+    }
+  }
+
+  /** One flush serves every transaction committed before it began; meanwhile the next ones are worked on. */
+  async #flush(): Promise<void> {
+    while (this.#committed.length > 0) {
+      const done = this.#committed
+      this.#committed = []
+      try {
+        await this.#log.flush()
+      } catch (error) {
+        // After a failed flush nobody can say what is on the disk: nothing more is promised until a restart has looked.
+        this.#broken = error
+        for (const { unit } of done) unit.reject(error)
+        continue
+      }
+      this.counts.flushes++
+      for (const { unit, value, left } of done) {
+        unit.resolve(value)
+        for (const hook of left.afterCommit) hook()
+      }
+    }
+    this.#flushing = undefined
+  }
+
+  // The busy timeout of SQLite would block the whole thread; waiting here blocks nobody else.
+  async #begin(): Promise<void> {
+    for (let tries = 0; ; tries++) {
+      try {
+        await this.#writer.query('BEGIN IMMEDIATE')
+        return
+      } catch (error) {
+        if (!isBusy(error) || tries >= BUSY_TRIES) throw error
+        await pause(BUSY_WAIT_MS)
+      }
     }
   }
 }
@@ -184,75 +189,4 @@ function isBusy(error: unknown): boolean {
   const code = (error as { errcode?: number }).errcode
   // SQLITE_BUSY and its extended forms share the low byte.
   return code !== undefined && (code & 0xff) === 5
-}
-
-function knexReader(source: Knex, connection?: unknown): Reader {
-  const query = (sql: string, values: readonly SqlValue[]) => {
-    const raw = source.raw(sql, values.map(sqlValue) as Knex.RawBinding[])
-    return connection === undefined ? raw : raw.connection(connection)
-  }
-  return {
-    async all<R>(sql: string, values: readonly SqlValue[] = []) {
-      return (await query(sql, values)) as R[]
-    },
-    async get<R>(sql: string, values: readonly SqlValue[] = []) {
-      return ((await query(sql, values)) as R[])[0]
-    },
-  }
-}
-
-function openTx(source: Knex, connection: unknown, hooks: (() => void)[]): { tx: Tx; end(): void } {
-  let open = true
-  const reader = knexReader(source, connection)
-  const guard = () => {
-    if (!open) throw new Error('A unit of work used its handle after it ended.')
-  }
-  const run = async (sql: string, values: readonly SqlValue[] = []) => {
-    guard()
-    const raw = source.raw(sql, values.map(sqlValue) as Knex.RawBinding[]).connection(connection)
-    const result = (await raw) as unknown as { changes: number; lastInsertRowid: number }
-    return { changes: Number(result.changes), lastId: Number(result.lastInsertRowid) }
-  }
-  const tx = {
-    all: <R>(sql: string, values?: readonly SqlValue[]) => {
-      guard()
-      return reader.all<R>(sql, values)
-    },
-    get: <R>(sql: string, values?: readonly SqlValue[]) => {
-      guard()
-      return reader.get<R>(sql, values)
-    },
-    run,
-    async insert(table: string, row: Row) {
-      const names = Object.keys(row)
-      const marks = names.map(() => '?').join(', ')
-      const { lastId } = await run(`INSERT INTO ${table} (${names.join(', ')}) VALUES (${marks})`, Object.values(row))
-      return lastId
-    },
-    afterCommit(hook: () => void) {
-      guard()
-      hooks.push(hook)
-    },
-  } as unknown as Tx
-  return { tx, end: () => (open = false) }
-}
-
-function openScanners(options: DbOptions): Piscina {
-  return new Piscina({
-    filename: new URL('./scan-thread.ts', import.meta.url).href,
-    minThreads: 0,
-    maxThreads: options.scanThreads,
-    idleTimeout: 10_000,
-    workerData: { file: options.file, pragmas: READ_PRAGMAS },
-  })
-}
-
-function threadReader(scanners: Piscina): Reader {
-  const run = (task: ScanTask) => scanners.run(task)
-  return {
-    all: (sql, values = []) => run({ sql, values: values.map(sqlValue) }),
-    async get(sql, values = []) {
-      return (await run({ sql, values: values.map(sqlValue) }))[0]
-    },
-  }
 }

@@ -1,20 +1,25 @@
-// A reading thread: its own read-only view of the file, one statement at a time.
+// A reading thread: its own view of each file it is asked about, one statement at a time.
 
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
-import { workerData } from 'piscina'
+import { READ_PRAGMAS } from './pragmas.ts'
 import { Statements } from './statements.ts'
 
 export interface ScanTask {
+  file: string
   sql: string
   values: SQLInputValue[]
 }
 
-const { file, pragmas } = workerData as unknown as { file: string; pragmas: string[] }
-const database = new DatabaseSync(file, { timeout: 0 })
-for (const pragma of pragmas) database.exec(pragma)
+const files = new Map<string, Statements>()
 
-const statements = new Statements(database)
+function open(file: string): Statements {
+  const database = new DatabaseSync(file, { timeout: 0 })
+  for (const pragma of READ_PRAGMAS) database.exec(pragma)
+  const statements = new Statements(database)
+  files.set(file, statements)
+  return statements
+}
 
-export default function scan({ sql, values }: ScanTask): unknown[] {
-  return statements.all(sql, values)
+export default function scan({ file, sql, values }: ScanTask): unknown[] {
+  return (files.get(file) ?? open(file)).all(sql, values)
 }

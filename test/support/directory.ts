@@ -36,7 +36,7 @@ export async function openTestDirectory(zone: Zone = {}): Promise<TestDirectory>
   const dns = await startDns(zone)
   // Waiting for name servers is real, whatever time the directory believes it is.
   const resolver = openResolver({ servers: [dns.address], clock: systemClock, timeoutMs: 500 })
-  const db = new Db({ file: join(folder, 'mail.db'), scanThreads: 0 })
+  const db = new Db({ file: join(folder, 'mail.db') })
   await migrate(db, mailMigrations)
   const clock = new ManualClock()
   const vault = new Vault(Buffer.alloc(32, 7))

@@ -24,8 +24,8 @@ export interface TestStore extends AsyncDisposable {
 export async function openTestStore(): Promise<TestStore> {
   const folder = await mkdtemp(join(tmpdir(), 'mailstead-store-'))
   const clock = new ManualClock()
-  const db = new Db({ file: join(folder, 'mail.db'), scanThreads: 0 })
-  const blobsDb = new Db({ file: join(folder, 'blobs.db'), scanThreads: 0 })
+  const db = new Db({ file: join(folder, 'mail.db') })
+  const blobsDb = new Db({ file: join(folder, 'blobs.db') })
   await migrate(db, mailMigrations)
   await migrate(blobsDb, blobMigrations)
   const store = openStore({ db, blobsDb, clock })

@@ -8,6 +8,8 @@ import type { Tx } from '../../db/db.ts'
 const RANGE = 2 ** 32
 const LAST_SECOND = RANGE - 2 ** 24
 const SPREAD_START = 2
+// Mails inspected side by side overtake one another by seconds: that is near enough.
+const NEAR_MS = 60_000
 
 /** The numbers messages of an account can have, both ends inclusive. Safe integers up to account 2,097,151. */
 export function numberRange(account: number): { low: number; high: number } {
@@ -23,7 +25,7 @@ export async function nextNumber(tx: Tx, account: number, receivedAt: number): P
     [low, high],
   )
   if (!last || own > last.n) return own
-  if (receivedAt >= last.received_at && last.n < high) return last.n + 1
+  if (receivedAt >= last.received_at - NEAR_MS && last.n < high) return last.n + 1
   return freeNear(tx, own, { low, high })
 }
 

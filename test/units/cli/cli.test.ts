@@ -243,7 +243,7 @@ describe('what is wrong is said in one sentence', () => {
 
   it('of a folder a newer program wrote, and of one that is damaged', async () => {
     await json('setup')
-    const db = new Db({ file: join(env.DATA_DIR!, 'mail.db'), scanThreads: 0 })
+    const db = new Db({ file: join(env.DATA_DIR!, 'mail.db') })
     await db.write((tx) => tx.insert('migrations', { number: 9999, name: 'later' }))
     await db.close()
     await refused(['team', 'create', '--name', 'x'], 'newer', 'mail.db')

@@ -7,18 +7,22 @@ import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { Db, type Tx } from '../../../src/db/db.ts'
 import { migrate, statements } from '../../../src/db/migrate.ts'
+import { DbThreads } from '../../../src/db/threads.ts'
 
 let folder: string
 let db: Db
+let threads: DbThreads
 
 before(async () => {
   folder = await mkdtemp(join(tmpdir(), 'mailstead-db-'))
-  db = new Db({ file: join(folder, 'a.db'), scanThreads: 1 })
+  threads = new DbThreads(1)
+  db = new Db({ file: join(folder, 'a.db'), threads })
   await migrate(db, [
     statements(1, 'first', 'CREATE TABLE things (n INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE) STRICT;\n'),
   ])
 })
 after(async () => {
+  await threads.close()
   await db.close()
   await rm(folder, { recursive: true })
 })
@@ -84,7 +88,7 @@ describe('write', () => {
   })
 
   it('waits for another writer of the same file without an error', async () => {
-    const other = new Db({ file: db.file, scanThreads: 0 })
+    const other = new Db({ file: db.file })
     try {
       await Promise.all(
         Array.from({ length: 40 }, (_, i) =>
@@ -98,7 +102,7 @@ describe('write', () => {
   })
 
   it('says when the disk cannot take it, and goes on when it can again', async () => {
-    const full = new Db({ file: join(folder, 'full.db'), scanThreads: 0 })
+    const full = new Db({ file: join(folder, 'full.db') })
     try {
       await full.write((tx) => tx.run('CREATE TABLE t (a BLOB)'))
       await full.write((tx) => tx.run('PRAGMA max_page_count = 10').catch(() => tx.get('PRAGMA max_page_count = 10')))
@@ -136,7 +140,7 @@ describe('read and scan', () => {
 describe('migrate', () => {
   it('refuses a file of a newer program', async () => {
     const file = join(folder, 'newer.db')
-    const newer = new Db({ file, scanThreads: 0 })
+    const newer = new Db({ file })
     await migrate(newer, [statements(7, 'seven', 'CREATE TABLE s (n INTEGER);\n')])
     await assert.rejects(
       migrate(newer, [statements(1, 'one', 'CREATE TABLE o (n INTEGER);\n')]),
@@ -146,7 +150,7 @@ describe('migrate', () => {
   })
 
   it('leaves nothing of a step that fails', async () => {
-    const broken = new Db({ file: join(folder, 'broken.db'), scanThreads: 0 })
+    const broken = new Db({ file: join(folder, 'broken.db') })
     const steps = [statements(1, 'broken', 'CREATE TABLE fine (n INTEGER);\nCREATE TABEL wrong (n INTEGER);\n')]
     await assert.rejects(migrate(broken, steps))
     assert.equal(await broken.read.get("SELECT 1 FROM sqlite_master WHERE name = 'fine'"), undefined)

@@ -21,7 +21,7 @@ let counter = 0
 
 before(async () => {
   folder = await mkdtemp(join(tmpdir(), 'mailstead-changes-'))
-  db = new Db({ file: join(folder, 'mail.db'), scanThreads: 0 })
+  db = new Db({ file: join(folder, 'mail.db') })
   await migrate(db, mailMigrations)
   accounts = new Accounts(db, systemClock)
   ledger = new ChangeLedger(db, accounts)

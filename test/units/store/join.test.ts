@@ -19,7 +19,7 @@ let account = 0
 
 before(async () => {
   folder = await mkdtemp(join(tmpdir(), 'mailstead-join-'))
-  db = new Db({ file: join(folder, 'mail.db'), scanThreads: 0 })
+  db = new Db({ file: join(folder, 'mail.db') })
   await migrate(db, mailMigrations)
 })
 after(async () => {

@@ -1,0 +1,178 @@
+// An answer means "on the disk": flushes, work put off to the end of a transaction, and the log that is brought home.
+
+import assert from 'node:assert/strict'
+import fs from 'node:fs'
+import { mkdtemp, rm, stat } from 'node:fs/promises'
+import { syncBuiltinESMExports } from 'node:module'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, describe, it, mock } from 'node:test'
+import { setImmediate as turn } from 'node:timers/promises'
+import { Db } from '../../../src/db/db.ts'
+import { DbThreads } from '../../../src/db/threads.ts'
+
+let folder: string
+let count = 0
+before(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'mailstead-durable-'))
+})
+after(() => rm(folder, { recursive: true }))
+
+async function openDb(threads?: DbThreads): Promise<Db> {
+  const db = new Db({ file: join(folder, `${++count}.db`), threads })
+  await db.write((tx) => tx.run('CREATE TABLE things (n INTEGER PRIMARY KEY, name ANY UNIQUE)'))
+  return db
+}
+
+type Callback = (error: Error | null) => void
+
+/** Holds back every flush of the disk until it is let go. */
+function holdFlushes() {
+  const held: Callback[] = []
+  const mocked = mock.method(fs, 'fdatasync', (_descriptor: number, done: Callback) => held.push(done))
+  syncBuiltinESMExports()
+  return {
+    held,
+    end() {
+      mocked.mock.restore()
+      syncBuiltinESMExports()
+    },
+  }
+}
+
+describe('an answer', () => {
+  it('waits for the flush that follows the commit', async () => {
+    const db = await openDb()
+    const flushes = holdFlushes()
+    try {
+      let answered = false
+      let hooked = false
+      const writing = db.write(async (tx) => {
+        tx.afterCommit(() => {
+          hooked = true
+        })
+        await tx.insert('things', { name: 'kept' })
+      })
+      void writing.then(() => {
+        answered = true
+      })
+      while (flushes.held.length === 0) await turn()
+      assert.equal((await db.read.all('SELECT name FROM things')).length, 1, 'committed')
+      for (let i = 0; i < 20; i++) await turn()
+      assert.deepEqual([answered, hooked], [false, false])
+      flushes.held.shift()!(null)
+      await writing
+      assert.ok(hooked)
+    } finally {
+      flushes.end()
+      await db.close()
+    }
+  })
+
+  it('of what is committed during a flush waits for the next one', async () => {
+    const db = await openDb()
+    const flushes = holdFlushes()
+    try {
+      const answered: string[] = []
+      const write = (name: string) => db.write((tx) => tx.insert('things', { name })).then(() => answered.push(name))
+      const first = write('first')
+      while (flushes.held.length === 0) await turn()
+      const others = [write('second'), write('third')]
+      while ((await db.read.all('SELECT name FROM things')).length < 3) await turn()
+      flushes.held.shift()!(null)
+      await first
+      assert.deepEqual(answered, ['first'])
+      while (flushes.held.length === 0) await turn()
+      flushes.held.shift()!(null)
+      await Promise.all(others)
+      assert.equal(flushes.held.length, 0, 'one flush for both')
+    } finally {
+      flushes.end()
+      await db.close()
+    }
+  })
+
+  it('is an error when the flush fails, and nothing more is promised afterwards', async () => {
+    const db = await openDb()
+    const flushes = holdFlushes()
+    try {
+      const writing = db.write((tx) => tx.insert('things', { name: 'lost' }))
+      while (flushes.held.length === 0) await turn()
+      flushes.held.shift()!(new Error('EIO: the disk is broken'))
+      await assert.rejects(writing, /EIO/)
+    } finally {
+      flushes.end()
+    }
+    await assert.rejects(
+      db.write((tx) => tx.insert('things', { name: 'later' })),
+      /EIO/,
+    )
+    await db.close()
+  })
+})
+
+describe('work put off to the end', () => {
+  it('runs after every unit of the transaction, and not for one that failed', async () => {
+    const db = await openDb()
+    const order: string[] = []
+    const unit = (name: string, fails = false) =>
+      db.write(async (tx) => {
+        tx.atEnd(async (end) => {
+          order.push(`end ${name}`)
+          await end.insert('things', { name: `end ${name}` })
+        })
+        order.push(name)
+        await tx.insert('things', { name })
+        if (fails) throw new Error('no')
+      })
+    const outcomes = await Promise.allSettled([unit('a'), unit('b', true), unit('c')])
+    assert.deepEqual(
+      outcomes.map(({ status }) => status),
+      ['fulfilled', 'rejected', 'fulfilled'],
+    )
+    assert.deepEqual(order, ['a', 'b', 'c', 'end a', 'end c'])
+    assert.equal((await db.read.all('SELECT 1 FROM things')).length, 4)
+    await db.close()
+  })
+
+  it('fails the whole transaction when it fails', async () => {
+    const db = await openDb()
+    const outcomes = await Promise.allSettled([
+      db.write((tx) => tx.insert('things', { name: 'innocent' })),
+      db.write(async (tx) => {
+        tx.atEnd(() => Promise.reject(new Error('no')))
+      }),
+    ])
+    assert.deepEqual(
+      outcomes.map(({ status }) => status),
+      ['rejected', 'rejected'],
+    )
+    assert.deepEqual(await db.read.all('SELECT 1 FROM things'), [])
+    await db.close()
+  })
+})
+
+describe('the log', () => {
+  it('is brought home while writing goes on, so that it stays short', async () => {
+    const threads = new DbThreads(1)
+    const db = await openDb(threads)
+    const value = new Uint8Array(64 * 1024)
+    for (let round = 0; round < 40; round++) {
+      await Promise.all(
+        Array.from({ length: 32 }, (_, i) =>
+          db.write((tx) =>
+            tx.run('INSERT OR REPLACE INTO things (n, name) VALUES (?, ?)', [
+              i,
+              Buffer.concat([value, Buffer.from([round, i])]),
+            ]),
+          ),
+        ),
+      )
+    }
+    const { size } = await stat(`${db.file}-wal`)
+    const written = 40 * 32 * value.length
+    assert.ok(size < written / 2, `${size} of ${written} bytes`)
+    await threads.close()
+    await db.close()
+  })
+})
