@@ -14,6 +14,8 @@ const STOP_LIMIT_MS = 20_000
 /** What a process (with all its threads and children) has used so far. */
 export interface Usage {
   cpuSeconds: number
+  /** Of these, what the first thread used: in Node the one that talks to everybody. */
+  mainSeconds: number
   /** RSS of one process; of a process with children the proportional shares (PSS), so that shared pages count once. */
   memoryBytes: number
 }
@@ -83,7 +85,8 @@ function usageOf(pid: number): Usage {
   const ticks = ids.flatMap((id) => [14, 15, 16, 17].map((field) => Number(readStat(id)?.[field - 3] ?? 0)))
   const memory =
     ids.length > 1 ? ids.map((id) => readMemory(id, 'smaps_rollup', 'Pss')) : [readMemory(pid, 'status', 'VmRSS')]
-  return { cpuSeconds: sum(ticks) / TICKS, memoryBytes: sum(memory) }
+  const main = [14, 15].map((field) => Number(readStat(pid, `task/${pid}/`)?.[field - 3] ?? 0))
+  return { cpuSeconds: sum(ticks) / TICKS, mainSeconds: sum(main) / TICKS, memoryBytes: sum(memory) }
 }
 
 function sum(values: readonly number[]): number {
@@ -106,9 +109,9 @@ function childrenOf(pid: number): number[] {
 }
 
 /** The fields after the name, which itself may hold spaces and parentheses. */
-function readStat(pid: number): string[] | undefined {
+function readStat(pid: number, thread = ''): string[] | undefined {
   try {
-    const text = readFileSync(`/proc/${pid}/stat`, 'latin1')
+    const text = readFileSync(`/proc/${pid}/${thread}stat`, 'latin1')
     return text.slice(text.lastIndexOf(')') + 2).split(' ')
   } catch {
     return undefined

@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url'
 /** The project folder. */
 export const ROOT = fileURLToPath(new URL('..', import.meta.url))
 
-/** The oldest Node the sources run on as they stand (package.json `engines`). */
+/** The oldest Node the sources run on as they stand; `engines` in package.json names the oldest that starts this file. */
 const OLDEST_NODE = 24
 /** The Node of the development dependency `node`. */
 const OWN_NODE = join(ROOT, 'node_modules/node/bin/node')

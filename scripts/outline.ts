@@ -72,7 +72,7 @@ export class Outline {
   showLeftOut(): void {
     console.log(this.leftOut.length === 0 ? 'Nothing was left out.' : `Left out (${this.leftOut.length}):`)
     for (const [place, tests] of Map.groupBy(this.leftOut, ({ file, reason }) => `${file}: ${reason}`)) {
-      const names = tests.slice(0, 5).map(({ name }) => name)
+      const names = tests.slice(0, 3).map(({ name }) => name)
       const more = tests.length > names.length ? `; and ${tests.length - names.length} more` : ''
       console.log(`  - ${place} (${names.join('; ')}${more})`)
     }
@@ -89,7 +89,8 @@ export class Outline {
     // The tests inside have told their story already.
     if (error.failureType === 'subtestsFailed' || data.todo !== undefined) return
     const file = this.#fileOf(data)
-    console.log(`✖ ${this.#names.get(idOf(data, 'testId')) ?? data.name}\n    at ${file}:${data.line}:${data.column}`)
+    const name = this.#names.get(idOf(data, 'testId')) ?? String(data.name)
+    console.log(`✖ ${name.replace(data.file as string, file)}\n    at ${file}:${data.line}:${data.column}`)
     const told = describe(error)
     const frames = /^\s+at .*node:internal/
     const lines = told.split('\n').filter((line) => !frames.test(line))
