@@ -77,7 +77,7 @@ export class Db {
   async close(): Promise<void> {
     this.#closed = true
     await this.#draining
-    await this.#flushing
+    while (this.#flushing !== undefined) await this.#flushing
     await this.#log.close()
     await this.#reader.close()
     await this.#writer.query('PRAGMA wal_checkpoint(TRUNCATE)').catch(() => {})
@@ -119,7 +119,7 @@ export class Db {
     this.counts.commits++
     this.counts.units += done.length
     this.#committed.push(...done)
-    this.#flushing ??= this.#flush()
+    this.#startFlush()
   }
 
   async #unit(unit: Unit): Promise<Done | undefined> {
@@ -149,6 +149,14 @@ export class Db {
     }
   }
 
+  #startFlush(): void {
+    if (this.#flushing !== undefined || this.#committed.length === 0) return
+    this.#flushing = this.#flush().finally(() => {
+      this.#flushing = undefined
+      this.#startFlush()
+    })
+  }
+
   /** One flush serves every transaction committed before it began; meanwhile the next ones are worked on. */
   async #flush(): Promise<void> {
     while (this.#committed.length > 0) {
@@ -168,7 +176,6 @@ export class Db {
         for (const hook of left.afterCommit) hook()
       }
     }
-    this.#flushing = undefined
   }
 
   // The busy timeout of SQLite would block the whole thread; waiting here blocks nobody else.

@@ -56,6 +56,24 @@ describe('write', () => {
     assert.ok(kept.includes('before') && kept.includes('behind') && !kept.includes('half'))
   })
 
+  it('goes on after a transaction in which every unit failed', { timeout: 10_000 }, async () => {
+    await assert.rejects(
+      db.write(() => Promise.reject(new Error('no'))),
+      /no/,
+    )
+    await db.write((tx) => tx.insert('things', { name: 'after failures only' }))
+    assert.ok((await names()).includes('after failures only'))
+  })
+
+  it('goes on when every unit of a transaction has failed', async () => {
+    await assert.rejects(
+      db.write(() => Promise.reject(new Error('no'))),
+      /no/,
+    )
+    await db.write((tx) => tx.insert('things', { name: 'after all failed' }))
+    assert.ok((await names()).includes('after all failed'))
+  })
+
   it('runs hooks after the commit, and none of a failed unit', async () => {
     const seen: string[] = []
     await Promise.allSettled([
