@@ -117,6 +117,8 @@ export class Db {
       return
     }
     this.counts.commits++
+    // Nothing to flush when every unit failed; a flush that ended before it began would count as under way for ever.
+    if (done.length === 0) return
     this.counts.units += done.length
     this.#committed.push(...done)
     this.#startFlush()
