@@ -50,6 +50,7 @@ export function hitsOf({ account, match }: TextSearch, { direction, start, few, 
   const all = ordered(match, whole, '')
   const order = `ORDER BY rowid ${direction} LIMIT ?`
   const hits = ordered(match, whole, order, [few + 1])
+  // The first of `hits` come first: a table for WITH keeps the order it was filled in.
   const near =
     start === null
       ? { sql: 'SELECT n FROM hits LIMIT ?', values: [nearMax + 1] }

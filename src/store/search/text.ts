@@ -40,7 +40,11 @@ export function messageIdKey(id: string): string {
   return `i${digits(id)}`
 }
 
-/** Adds the search text of a message. Its rowid is the message's own number. */
+/**
+ * Adds the search text of a message. Its rowid is the message's own number. Cheapest at the end of a transaction: every savepoint
+ * makes FTS5 write what it has gathered (measured: 160 µs a message with one each, 95 µs without). The index keeps positions, for
+ * phrases; it has no prefix index, which would add 76 % to its size and 45 µs a message to save 10 ms of a rare kind of search.
+ */
 export async function indexMessage(
   tx: Tx,
   message: { n: number; account: number; mail: ParsedMail; people: People },
