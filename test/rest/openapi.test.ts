@@ -32,7 +32,7 @@ interface Operation {
 interface Document {
   paths: Record<string, Record<string, Operation>>
   tags: { name: string }[]
-  components: { schemas: Record<string, object> }
+  components: { schemas: Record<string, object>; responses: Record<string, { headers: object }> }
 }
 
 const METHODS = ['get', 'post', 'put', 'patch', 'delete']
@@ -150,6 +150,29 @@ test('every operation names a permission there is, or is open', () => {
         permission.split(' or ').every((one) => known.has(one)),
         permission,
       )
+  }
+})
+
+test('every operation tells the errors a caller can meet, and every error its headers', () => {
+  for (const { method, operation } of operations) {
+    const told = Object.keys(operation.responses)
+    const wanted = ['400', '406', '429', '500', '503']
+    if (operation.security === undefined) wanted.push('401', '403')
+    // A resource that is named and is not there: in the path, or as a filter of a list.
+    if (operation.parameters.some(({ schema }) => 'x-id' in schema)) wanted.push('404')
+    if (method === 'post' || method === 'put') wanted.push('409', '413', '415', '422')
+    assert.deepEqual(
+      wanted.filter((status) => !told.includes(status)),
+      [],
+      operation.operationId,
+    )
+  }
+  for (const { components } of all) {
+    for (const [status, { headers }] of Object.entries(components.responses)) {
+      assert.ok('X-Request-Id' in headers && 'X-RateLimit-Reset' in headers, status)
+    }
+    const own = ['401', '416', '429', '503'].map((status) => Object.keys(components.responses[status]!.headers).at(-1))
+    assert.deepEqual(own, ['WWW-Authenticate', 'Content-Range', 'Retry-After', 'Retry-After'])
   }
 })
 

@@ -21,8 +21,9 @@ export async function identify(visit: Visit): Promise<void> {
 
 /** 401 for whatever lies under the API and is not open to everyone, known or not (decisions §1.4). */
 export function requireCredential(visit: Visit): void {
-  const open = visit.found.entry === null ? !visit.underApi : visit.found.entry.route.as === 'none'
-  if (open) return
+  const { entry, open } = visit.found
+  // What everyone may read is known to everyone: another method there is 405, not 401.
+  if (entry === null ? open || !visit.underApi : entry.route.as === 'none') return
   if (visit.principal === null) {
     // Guessing credentials is bounded by the address it is done from.
     if (visit.allowance?.over === true) throw tooMany(visit)

@@ -81,6 +81,20 @@ const HEADERS: Json = {
     schema: { type: 'string' },
   },
   Location: { description: 'Path of what was made.', schema: { type: 'string' } },
+  'Content-Range': { description: 'Which of all bytes these are.', schema: { type: 'string' } },
+  'Retry-After': { description: 'Seconds to wait before asking again.', schema: { type: 'integer', minimum: 1 } },
+  'WWW-Authenticate': {
+    description: 'Names the document that tells how to get a credential.',
+    schema: { type: 'string' },
+  },
+}
+
+/** What an error carries beside what every response does. */
+const OF_ERRORS: Readonly<Partial<Record<ErrorCode, string>>> = {
+  authentication_required: 'WWW-Authenticate',
+  range_not_satisfiable: 'Content-Range',
+  rate_limit_exceeded: 'Retry-After',
+  service_unavailable: 'Retry-After',
 }
 
 /** What every response carries. */
@@ -110,7 +124,7 @@ function operationOf(one: Route): Json {
     responses: {
       [one.status ?? 200]: successOf(one, paged, produces),
       ...(isTagged(one) ? { 304: { description: 'Unchanged since the given ETag.' } } : {}),
-      ...(givesBytes(one) ? { 206: { description: 'The range that was asked for.' } } : {}),
+      ...(givesBytes(one) ? { 206: partOf(produces) } : {}),
       ...refsOf(errorsOf(one)),
     },
   }
@@ -165,15 +179,24 @@ function bodyOf(schema: TObject, optional: boolean): Json {
   return { required: !optional, content: { 'application/json': { schema: { ...body, required } } } }
 }
 
+const BYTES = { schema: { type: 'string', format: 'binary' } }
+
 function successOf(one: Route, paged: boolean, produces: readonly string[]): Json {
-  const json = one.bare === true ? plain(one.reply) : plain(envelopeOf(one.reply, paged))
-  const content = produces.map((type) => [
-    type,
-    { schema: type === 'application/json' ? json : { type: 'string', format: 'binary' } },
-  ])
+  const json = { schema: one.bare === true ? plain(one.reply) : plain(envelopeOf(one.reply, paged)) }
+  const content = produces.map((type) => [type, type === 'application/json' ? json : BYTES])
   const own = [...(one.etag === true ? ['ETag'] : []), ...(one.status === 201 ? ['Location'] : [])]
-  const names = [...EVERYWHERE, ...own].map((name) => [name, { $ref: `#/components/headers/${name}` }])
-  return { description: one.summary, headers: Object.fromEntries(names), content: Object.fromEntries(content) }
+  return { description: one.summary, headers: headersOf(own), content: Object.fromEntries(content) }
+}
+
+function partOf(produces: readonly string[]): Json {
+  const content = produces.filter((type) => type !== 'application/json').map((type) => [type, BYTES])
+  const headers = headersOf(['ETag', 'Content-Range'])
+  return { description: 'The range that was asked for.', headers, content: Object.fromEntries(content) }
+}
+
+/** @param own beside what every response carries */
+function headersOf(own: readonly string[]): Json {
+  return Object.fromEntries([...EVERYWHERE, ...own].map((name) => [name, { $ref: `#/components/headers/${name}` }]))
 }
 
 /** Codes a caller of the route can meet. */
@@ -181,11 +204,19 @@ function errorsOf(one: Route): ErrorCode[] {
   const codes: ErrorCode[] = ['invalid_parameter', 'not_acceptable', 'rate_limit_exceeded', 'internal_error']
   codes.push('service_unavailable')
   if (one.as !== 'none') codes.push('authentication_required', 'insufficient_permissions')
-  if (one.params !== undefined) codes.push('not_found')
+  if (one.params !== undefined || asksForResource(one)) codes.push('not_found')
   if (one.method !== 'GET') codes.push('conflict')
-  if (one.body !== undefined) codes.push('payload_too_large', 'unsupported_media_type', 'validation_error')
+  // An action without a body takes an empty one, and refuses others.
+  if (one.method !== 'GET' && one.method !== 'DELETE') {
+    codes.push('payload_too_large', 'unsupported_media_type', 'validation_error')
+  }
   if (givesBytes(one)) codes.push('range_not_satisfiable')
   return codes
+}
+
+/** True when a parameter of the query names a resource, which may be missing. */
+function asksForResource({ query }: Route): boolean {
+  return Object.values(query?.properties ?? {}).some((field) => 'x-id' in (field as TSchema))
 }
 
 function refsOf(codes: readonly ErrorCode[]): Json {
@@ -195,14 +226,15 @@ function refsOf(codes: readonly ErrorCode[]): Json {
 
 /** One response per status; a status may stand for several codes. */
 function errorResponses(): Json {
-  const responses: Record<string, { description: string; content: Json }> = {}
+  const responses: Record<string, { description: string; headers: Json; content: Json }> = {}
   for (const [code, rule] of Object.entries(ERRORS)) {
     const sentence = `${code}: ${rule.meaning}`
     const known = responses[rule.status]
     if (known) known.description += ` ${sentence}`
     else {
       const schema = { $ref: '#/components/schemas/Error' }
-      responses[rule.status] = { description: sentence, content: { 'application/json': { schema } } }
+      const headers = headersOf([OF_ERRORS[code as ErrorCode] ?? []].flat())
+      responses[rule.status] = { description: sentence, headers, content: { 'application/json': { schema } } }
     }
   }
   return responses

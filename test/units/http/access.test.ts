@@ -39,6 +39,7 @@ describe('credentials', () => {
     assert.equal((await door.call('/healthz', { key: null })).status, 200)
     assert.equal((await door.call('/api/v1/openapi.json', { key: null })).status, 200)
     assert.equal((await door.call('/healthz', { key: 'nobody' })).status, 200)
+    assert.equal((await door.call('/api/v1/openapi.json', { key: null, method: 'DELETE' })).status, 405)
   })
 
   test('forms of the header', async () => {
