@@ -6,7 +6,7 @@ import type { Db, Tx } from '../db/db.ts'
 import type { Delivered } from '../store/deliver.ts'
 import type { InboundLog, NewInboundRow } from '../store/inbound-log.ts'
 import type { Sender } from './envelope.ts'
-import { base, evidenceOf, refused, whoSent } from './log-row.ts'
+import { base, evidenceOf, kept, refused, whoSent } from './log-row.ts'
 import type { Passage } from './passage.ts'
 import { type ProbeCount, Probes } from './probes.ts'
 import type { Turned } from './recipients.ts'
@@ -84,10 +84,9 @@ export class Journal {
     const reply = replies.queued(queueId)
     const rows = recipients.map((recipient, index): NewInboundRow => {
       const copy = delivered[index]!
-      const stored = passage.judgement?.junk ? 'junk' : 'stored'
       return {
         ...base(passage, recipient, now),
-        status: copy.outcome === 'duplicate' ? 'duplicate' : stored,
+        ...kept(passage, copy),
         detail: reply.text,
         smtpReply: line(reply),
         messageId: copy.messageId,

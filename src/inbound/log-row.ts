@@ -51,6 +51,12 @@ export function refused({ reply, reason }: Refusal): Part<'status' | 'reason' | 
   return { status: reply.code < 500 ? 'deferred' : 'refused', reason, detail: reply.text, smtpReply: line(reply) }
 }
 
+/** Where a copy that was taken lies, and what brought it to Junk. */
+export function kept({ judgement }: Passage, copy: Delivered): Part<'status' | 'reason'> {
+  if (copy.outcome === 'duplicate') return { status: 'duplicate', reason: null }
+  return judgement?.junk ? { status: 'junk', reason: 'spam' } : { status: 'stored', reason: null }
+}
+
 /**
  * Decisions §6.4: what was asked of DNS and came back, each signature, the rule that matched, the points, the thread.
  * @param recipient its place among the recipients

@@ -146,7 +146,7 @@ test('a policy of quarantine leads to Junk with its keyword', async () => {
   assert.deepEqual([mail!.role, mail!.keywords, mail!.spam.isSpam], ['junk', ['$junk'], true])
   assert.ok(mail!.spam.reasons.includes('dmarc_quarantine'))
   const row = await lastRow()
-  assert.equal(row.status, 'junk')
+  assert.deepEqual([row.status, row.reason], ['junk', 'spam'])
   assert.ok(row.spam_score! >= 5)
   assert.ok((row.evidence.spam as unknown as { reason: string }[]).some(({ reason }) => reason === 'dmarc_quarantine'))
 })
