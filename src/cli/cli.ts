@@ -136,6 +136,8 @@ async function run(command: Command, values: Values, operands: string[], io: Io)
 }
 
 if (import.meta.main) {
+  // Whatever is made from here on (databases, spool, keys) is nobody else's to read: it is mail.
+  process.umask(0o077)
   // Whoever reads has seen enough and is gone (`mailstead --help | head -1`).
   process.stdout.on('error', () => process.exit(1))
   process.exitCode = await runCli(process.argv.slice(2), {

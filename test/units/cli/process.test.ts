@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -87,6 +87,9 @@ describe('as a process', () => {
     }
     await using appliance = await serving(env)
     assert.equal(appliance.first.created, true)
+    for (const name of ['', 'mail.db', 'blobs.db', 'spool']) {
+      assert.equal((await stat(join(env.DATA_DIR, name))).mode & 0o077, 0, `${name} can be read by others`)
+    }
     const api = `http://127.0.0.1:${appliance.port}/api/v1`
     const domains = async () => {
       const reply = await fetch(`${api}/domains`, {
