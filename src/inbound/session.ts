@@ -105,10 +105,19 @@ export class Session extends SMTPConnection {
   }
 
   override send(code: number, data?: string | string[] | null, context?: string | false): void {
+    if (code !== 220) this.#gatherReplies()
     super.send(code, data, context)
     if (code < 500) return
     this.#errors++
     if (this.#errors > MAX_ERRORS) this.#say(replies.tooManyErrors)
+  }
+
+  /** Replies to pipelined commands leave in one piece. A 220 stays alone: after it the socket may belong to TLS. */
+  #gatherReplies(): void {
+    const socket = this._socket
+    if (socket.writableCorked > 0) return
+    socket.cork()
+    setImmediate(() => socket.uncork())
   }
 
   override _resetSession(): void {
