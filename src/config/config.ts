@@ -7,7 +7,10 @@ const Origin = Type.String({ pattern: '^(https?://[^/?#@\\s]+)?$' })
 const HostName = Type.String({
   pattern: '^(?=.{1,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\\.)*[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$',
 })
+const HostPort = Type.String({ pattern: '^(\\[[0-9a-fA-F:.]+\\]|[0-9.]+):[0-9]{1,5}$' })
 const Days = Type.Integer({ minimum: 1, maximum: 3660 })
+
+const later = (meaning: string) => `${meaning} Not used yet.`
 
 /** One schema per setting. `default` is what holds when nobody says otherwise; `description` is what the operator reads. */
 export const settings = {
@@ -107,13 +110,83 @@ export const settings = {
     description: 'Open SMTP connections per source address (IPv6: per /64).',
   }),
 
-  LOG_RETENTION_DAYS: { ...Days, default: 90, description: 'Days the rows of the inbound and delivery logs are kept.' },
-  TRASH_RETENTION_DAYS: { ...Days, default: 30, description: 'Days mail stays in Trash and Junk.' },
+  LOG_RETENTION_DAYS: {
+    ...Days,
+    default: 90,
+    description: 'Days the rows of the inbound and delivery logs are kept.',
+  },
+
+  // Named and checked from the first day (decisions §13), so that a settings file need not change when their feature comes.
+  TRASH_RETENTION_DAYS: { ...Days, default: 30, description: later('Days mail stays in Trash and Junk.') },
   DELETED_MAILBOX_RETENTION_DAYS: {
     ...Days,
     default: 30,
-    description: 'Days the content of a deleted mailbox is kept.',
+    description: later('Days the content of a deleted mailbox is kept.'),
   },
+  OPERATOR_BIND: {
+    ...HostPort,
+    default: '127.0.0.1:9090',
+    description: later('Address and port of the Operator API.'),
+  },
+  DIRECT_DELIVERY: Type.Boolean({
+    default: true,
+    description: later('Delivers to the MX of a recipient where no sending account fits.'),
+  }),
+  ALLOW_PRIVATE_SMTP_HOSTS: Type.Boolean({
+    default: false,
+    description: later('Sending accounts may lie in private networks.'),
+  }),
+  ALLOW_PRIVATE_WEBHOOKS: Type.Boolean({ default: false, description: later('Webhooks may lie in private networks.') }),
+  WEBHOOK_PAYLOAD_RETENTION_DAYS: {
+    ...Days,
+    default: 7,
+    description: later('Days the payload of a webhook delivery is kept.'),
+  },
+  BILLING_CURRENCY: Type.String({
+    default: 'USD',
+    pattern: '^[A-Z]{3}$',
+    description: later('Currency of the billing summary.'),
+  }),
+  BILLING_UNIT_PRICE: Type.Number({ default: 0, minimum: 0, description: later('Price of one sent message.') }),
+  BILLING_ENFORCE: Type.Boolean({ default: false, description: later('Refuses sending without credit.') }),
+  ATTACHMENT_EXTRA_EXTENSIONS: Type.Array(Type.String({ pattern: '^[a-z0-9]{1,16}$' }), {
+    default: [],
+    description: later('File name extensions that may be sent beside the usual ones.'),
+  }),
+  MAILBOX_GATED: Type.Array(Type.String({ pattern: '^[a-z_]{1,64}$' }), {
+    default: [],
+    description: later('Features of the Mailbox API that are withheld.'),
+  }),
+  CLAMAV_HOST: Type.String({ default: '', description: later('host:port of a ClamAV daemon that scans uploads.') }),
+  PDFTOTEXT_PATH: Type.String({ default: '', description: later('Program that turns PDF files into text.') }),
+  AGENT_REGISTRATION: Type.Enum(['on', 'off'], { default: 'on', description: later('Agents may register inboxes.') }),
+  AGENT_VARIANT: Type.Enum(['proof_of_work', 'durable_token'], {
+    default: 'proof_of_work',
+    description: later('How agents register.'),
+  }),
+  POW_SECRET: Type.String({
+    default: '',
+    description: later('Secret that signs challenges, at least 32 bytes as text.'),
+  }),
+  POW_COST: Type.Integer({
+    default: 10_000,
+    minimum: 1,
+    maximum: 10_000_000,
+    description: later('PBKDF2 iterations of one try.'),
+  }),
+  AGENT_IDLE_DAYS: Type.Integer({
+    default: 0,
+    minimum: 0,
+    maximum: 3660,
+    description: later('Days after which an unused agent is revoked; 0: never.'),
+  }),
+  AGENT_SEND_HOURLY: Type.Integer({ default: 100, minimum: 0, description: later('Recipients per hour and agent.') }),
+  AGENT_SEND_DAILY: Type.Integer({ default: 500, minimum: 0, description: later('Recipients per day and agent.') }),
+  AGENT_ROUTE_TEAM: Type.String({
+    default: '',
+    pattern: '^(team_[a-z0-9]{24})?$',
+    description: later('Team whose sending accounts carry the mail of agents.'),
+  }),
 } as const satisfies Record<string, TSchema>
 
 type Settings = { [K in keyof typeof settings]: Static<(typeof settings)[K]> }
