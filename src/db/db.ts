@@ -145,7 +145,8 @@ export class Db {
   async #runEnds(done: readonly Done[]): Promise<void> {
     const { tx, end } = openTx(this.#writer, this.#log)
     try {
-      for (const { left } of done) for (const work of left.atEnd) await work(tx)
+      const ends = done.flatMap(({ left }) => left.atEnd).sort((a, b) => a.place - b.place)
+      for (const { work } of ends) await work(tx)
     } finally {
       end()
     }

@@ -22,8 +22,9 @@ export interface Tx extends Reader {
   /**
    * Puts work off to the end of the transaction, after every unit of work in it: for what is cheaper done once for many.
    * It is dropped when the unit fails; when it fails itself, the whole transaction does.
+   * @param place works are done in ascending order of it, 0 when it does not matter
    */
-  atEnd(work: (tx: Tx) => Promise<void>): void
+  atEnd(work: (tx: Tx) => Promise<void>, place?: number): void
   /** Runs after the commit that makes this unit durable, never when the unit fails. */
   afterCommit(run: () => void): void
 }

@@ -6,7 +6,7 @@ import type { WriteLog } from './write-log.ts'
 
 /** What a unit of work left to be done by others. */
 export interface Left {
-  atEnd: ((tx: Tx) => Promise<void>)[]
+  atEnd: { place: number; work: (tx: Tx) => Promise<void> }[]
   afterCommit: (() => void)[]
 }
 
@@ -48,8 +48,8 @@ export function openTx(link: Link, log: WriteLog): { tx: Tx; left: Left; end(): 
       const { lastId } = await run(`INSERT INTO ${table} (${names.join(', ')}) VALUES (${marks})`, Object.values(row))
       return lastId
     },
-    atEnd(work: (tx: Tx) => Promise<void>) {
-      left.atEnd.push(work)
+    atEnd(work: (tx: Tx) => Promise<void>, place = 0) {
+      left.atEnd.push({ place, work })
     },
     afterCommit(hook: () => void) {
       left.afterCommit.push(hook)

@@ -40,8 +40,9 @@ export async function insertMessage(tx: Tx, message: NewMessage): Promise<number
   await tx.insert('messages', { n, ...rowOf(message, keywords, people) })
   for (const keyword of keywords) await tx.insert('message_keywords', { account, keyword, message: n })
   for (const part of mail.attachments) await tx.insert('attachments', attachmentRow(account, n, part))
-  // FTS5 writes what it has gathered at every savepoint: told at the end, it does so once for all messages of a transaction.
-  tx.atEnd((end) => indexMessage(end, { n, account, mail, people }))
+  // FTS5 writes what it has gathered at every savepoint, and where a row is below the one before: told at the end and in order, it
+  // does so once for all messages of a transaction.
+  tx.atEnd((end) => indexMessage(end, { n, account, mail, people }), n)
   return n
 }
 

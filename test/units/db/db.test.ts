@@ -74,6 +74,18 @@ describe('write', () => {
     assert.ok((await names()).includes('after all failed'))
   })
 
+  it('does what is put off to the end in order of its place, whoever put it off', async () => {
+    const seen: number[] = []
+    const put = (place?: number) =>
+      db.write(async (tx) => {
+        tx.atEnd(async () => {
+          seen.push(place ?? 0)
+        }, place)
+      })
+    await Promise.all([put(7), put(2 ** 40), put(), put(3)])
+    assert.deepEqual(seen, [0, 3, 7, 2 ** 40])
+  })
+
   it('runs hooks after the commit, and none of a failed unit', async () => {
     const seen: string[] = []
     await Promise.allSettled([
