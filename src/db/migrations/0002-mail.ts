@@ -116,6 +116,7 @@ CREATE TABLE messages (
 ) STRICT;
 CREATE INDEX messages_order ON messages (account, listed, received_at, n);
 CREATE INDEX messages_thread ON messages (thread, received_at, n, listed);
+CREATE INDEX messages_blob ON messages (blob);
 CREATE INDEX messages_unread ON messages (account, received_at, n) WHERE seen = 0;
 CREATE INDEX messages_flagged ON messages (account, received_at, n) WHERE flagged = 1;
 CREATE INDEX messages_attachments ON messages (account, received_at, n) WHERE has_attachments = 1;

@@ -33,7 +33,7 @@ export interface NewMessage {
 
 /** Writes the rows of a message that hang on nothing but the message. @returns its number */
 export async function insertMessage(tx: Tx, message: NewMessage): Promise<number> {
-  const { account, blob, mail } = message
+  const { account, mail } = message
   const keywords = labelsOf(message.keywords)
   const people = await notePeople(tx, account, mail)
   const n = await nextNumber(tx, account, message.receivedAt)
@@ -42,7 +42,7 @@ export async function insertMessage(tx: Tx, message: NewMessage): Promise<number
   for (const part of mail.attachments) await tx.insert('attachments', attachmentRow(account, n, part))
   // FTS5 writes what it has gathered at every savepoint, and where a row is below the one before: told at the end and in order, it
   // does so once for all messages of a transaction.
-  tx.atEnd((end) => indexMessage(end, { n, account, blob, mail, people }), n)
+  tx.atEnd((end) => indexMessage(end, { n, account, mail, people }), n)
   return n
 }
 

@@ -11,7 +11,6 @@ import type { Account, MessageDetail, MessageFilter, MessageSummary, Page } from
 import { dependsOnNow } from '../search/ask.ts'
 import { openSearch } from '../search/search.ts'
 import { keyOf, numberOf } from '../search/sql.ts'
-import { contentKey, keysInUse } from '../search/text.ts'
 import { threadIdsOf } from '../threads/numbers.ts'
 import { type Bodies, type Field, readBodies, readHeader } from './bodies.ts'
 import { detailOf, keptStructure } from './detail.ts'
@@ -71,8 +70,12 @@ export class Messages {
 
   /** Which of these contents a message names, in hex. */
   async namedBlobs(hashes: readonly Uint8Array[]): Promise<Set<string>> {
-    const used = await keysInUse(this.#parts.db.scan, hashes.map(contentKey))
-    const named = hashes.filter((hash) => used.has(contentKey(hash)))
-    return new Set(named.map((hash) => Buffer.from(hash).toString('hex')))
+    if (hashes.length === 0) return new Set()
+    const marks = hashes.map(() => '?').join(', ')
+    const rows = await this.#parts.db.scan.all<{ blob: Uint8Array }>(
+      `SELECT DISTINCT blob FROM messages WHERE blob IN (${marks})`,
+      hashes,
+    )
+    return new Set(rows.map(({ blob }) => Buffer.from(blob).toString('hex')))
   }
 }

@@ -2,7 +2,7 @@
 
 import { hash } from 'node:crypto'
 import { domainToASCII } from 'node:url'
-import type { Reader, Tx } from '../../db/db.ts'
+import type { Tx } from '../../db/db.ts'
 import type { Address, ParsedMail } from '../../mail/mail.ts'
 
 /** Parts of a message whose addresses can be asked for exactly, with the letter that starts their keys. */
@@ -13,17 +13,6 @@ export type AddressPart = keyof typeof ADDRESS_PARTS
 export type People = Record<'from' | 'to' | 'cc', number[]>
 export type PeoplePart = keyof People
 
-/** What the index is told of a message. */
-export interface Indexed {
-  n: number
-  account: number
-  /** SHA-256 of its bytes. */
-  blob: Uint8Array
-  mail: ParsedMail
-  people: People
-}
-
-// 80 bits: nobody makes two of the same by chance, and only those who send the mail could on purpose.
 const KEY_DIGITS = 20
 
 /** The key every message of an account carries: what a negation is taken from. */
@@ -51,31 +40,19 @@ export function messageIdKey(id: string): string {
   return `i${digits(id)}`
 }
 
-/** The key of a message by the SHA-256 of its bytes. */
-export function contentKey(blob: Uint8Array): string {
-  return `h${Buffer.from(blob).toString('hex').slice(0, KEY_DIGITS)}`
-}
-
-/** Those of the keys that at least one message carries, in any account. */
-export async function keysInUse(reader: Reader, keys: readonly string[]): Promise<Set<string>> {
-  const rows = await reader.all<{ key: string }>(
-    `SELECT asked.value AS key FROM json_each(?) asked
-     WHERE EXISTS (SELECT 1 FROM message_text WHERE message_text MATCH '{keys} : "' || asked.value || '"')`,
-    [JSON.stringify(keys)],
-  )
-  return new Set(rows.map(({ key }) => key))
-}
-
 /**
  * Adds the search text of a message. Its rowid is the message's own number. Cheapest at the end of a transaction: every savepoint
  * makes FTS5 write what it has gathered (measured: 160 µs a message with one each, 95 µs without). The index keeps positions, for
  * phrases; it has no prefix index, which would add 76 % to its size and 45 µs a message to save 10 ms of a rare kind of search.
  */
-export async function indexMessage(tx: Tx, message: Indexed): Promise<void> {
+export async function indexMessage(
+  tx: Tx,
+  message: { n: number; account: number; mail: ParsedMail; people: People },
+): Promise<void> {
   const { mail } = message
   await tx.insert('message_text', {
     rowid: message.n,
-    keys: keysOf(message),
+    keys: keysOf(message.account, mail, message.people),
     subject: mail.subject,
     from_text: addressText(mail.from),
     to_text: addressText(mail.to),
@@ -86,8 +63,8 @@ export async function indexMessage(tx: Tx, message: Indexed): Promise<void> {
   })
 }
 
-function keysOf({ account, blob, mail, people }: Omit<Indexed, 'n'>): string {
-  const keys = new Set([accountKey(account), contentKey(blob)])
+function keysOf(account: number, mail: ParsedMail, people: People): string {
+  const keys = new Set([accountKey(account)])
   if (mail.messageId !== null) keys.add(messageIdKey(mail.messageId))
   for (const part of Object.keys(people) as PeoplePart[]) {
     for (const person of people[part]) keys.add(personKey(part, person))
