@@ -5,7 +5,7 @@ import type { Fragment } from '../folders.ts'
 import type { Hits } from '../search/hits.ts'
 import type { Search } from '../search/search.ts'
 import { every } from '../search/sql.ts'
-import { gathered, meetsOnWalk, walksOf } from './walk.ts'
+import { gathered, holds, meetsOnWalk, walksOf } from './walk.ts'
 
 /** The threads of all messages in `hits`, which must hold all that match. */
 export function messagesGathered(search: Search): Fragment {
@@ -16,7 +16,7 @@ export function messagesGathered(search: Search): Fragment {
 /** The threads of all messages a search meets on its path. */
 export function messagesWalked(search: Search, hits: Hits | null): Fragment {
   const selects = walksOf(search).map(({ from, where, order }) => {
-    const asked = every([where, meetsOnWalk(search, order.at), hits?.holds(order.n)])
+    const asked = every([where, meetsOnWalk(search, order.at), hits && holds(hits, order.n)])
     return {
       sql: `SELECT DISTINCT m.thread FROM ${from.sql} WHERE ${asked.sql}`,
       values: [...from.values, ...asked.values],

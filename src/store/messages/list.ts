@@ -8,7 +8,7 @@ import type { Search } from '../search/search.ts'
 import { behind, type Cut, cutOff, every, listing, type OrderColumns, type Place, union } from '../search/sql.ts'
 import { findByText, type TextList } from '../search/stages.ts'
 import { numberRange } from './numbers.ts'
-import { gathered, isCrowded, meets, meetsOnWalk, type Walk, walksOf, withinNear } from './walk.ts'
+import { gathered, holds, isCrowded, meets, meetsOnWalk, type Walk, walksOf, withinNear } from './walk.ts'
 
 export interface MessageCut extends Cut {
   sort: MessageSort
@@ -64,22 +64,22 @@ export function textList(search: Search, cut: MessageCut): TextList {
       const first = cut.collapseThreads ? isFirst(search, cut, isHit) : null
       const { from, where } = gathered(search)
       return listing(
-        { from, where: every([where, behind(BY_TIME, cut), first]), order: BY_TIME, guard: hits.areAll },
+        { from, where: every([where, behind(BY_TIME, cut), first]), order: BY_TIME, guard: hits.areFew },
         cut,
       )
     },
     walked: (hits, glance) =>
       walksOf(search).map((walk) => {
-        if (!glance) return walked(search, walk, cut, hits, hits.areMore)
+        if (!glance) return walked(search, walk, cut, hits, hits.areMany)
         const near = every([walk.where, withinNear(walk.order.at, cut.direction)])
-        return walked(search, { ...walk, where: near }, cut, hits, every([hits.areMore, crowded]))
+        return walked(search, { ...walk, where: near }, cut, hits, every([hits.areMany, crowded]))
       }),
   }
 }
 
 function walked(search: Search, walk: Walk, cut: MessageCut, hits: Hits | null, guard: Fragment | null): Fragment {
   const { from, where, order } = walk
-  const isMatch = (column: string) => hits?.holds(column) ?? null
+  const isMatch = (column: string) => hits && holds(hits, column)
   const asked = every([
     where,
     behind(order, cut),

@@ -78,10 +78,25 @@ export function gathered(search: Search): { from: Fragment; where: Fragment } {
   }
 }
 
+/** True for a number that matches. */
+export function holds(hits: Hits, column: string): Fragment {
+  const fetched = hits.isFetched(column)
+  return hits.isBeyond ? either(fetched, hits.isBeyond(column)) : fetched
+}
+
 /** True for a thread (`column` names its number) one of whose messages meets everything, text included. */
 export function hasMessage(search: Search, hits: Hits | null, column: string): Fragment {
-  const asked = every([{ sql: `m.thread = ${column}`, values: [] }, meets(search, 'm'), hits?.holds('m.n')])
-  return { sql: `EXISTS (SELECT 1 FROM messages m WHERE ${asked.sql})`, values: asked.values }
+  const exists = (matches: Fragment | null) => {
+    const asked = every([{ sql: `m.thread = ${column}`, values: [] }, meets(search, 'm'), matches])
+    return { sql: `EXISTS (SELECT 1 FROM messages m WHERE ${asked.sql})`, values: asked.values }
+  }
+  if (!hits?.isBeyond) return exists(hits?.isFetched('m.n') ?? null)
+  // All messages of a thread are looked for among those fetched before the index is asked for one that was not.
+  return either(exists(hits.isFetched('m.n')), exists(hits.isBeyond('m.n')))
+}
+
+function either(first: Fragment, second: Fragment): Fragment {
+  return { sql: `(${first.sql} OR ${second.sql})`, values: [...first.values, ...second.values] }
 }
 
 /** True (asked once in a statement) when the matches in `near` lie within the first CROWD messages of the list. */

@@ -14,17 +14,16 @@ export interface TextSearch {
   kind: 'words' | 'phrase' | 'prefix'
 }
 
-/**
- * Some of what matches, as tables for WITH. `hits(n)` are the first matches by number, at most `few` and one more; `near(n)` are
- * the first ones from where a page starts, all that match between the numbers `near_edge(low, high)`.
- */
+/** Some or all of what matches, as tables for WITH: at least `hits(n)`. */
 export interface Hits {
   tables: Fragment
-  /** True (asked once in a statement) when `hits` holds all that match, and the contrary. */
-  areAll: Fragment
-  areMore: Fragment
-  /** True for a number that matches: between the edges `near` knows, beyond them the index is asked. */
-  holds(column: string): Fragment
+  /** True (asked once in a statement) when `hits` holds all that match and they are few, and the contrary. */
+  areFew: Fragment
+  areMany: Fragment
+  /** True for a number that is among those fetched. */
+  isFetched(column: string): Fragment
+  /** True for a number that was not fetched but matches all the same; null when all were. It costs more to ask. */
+  isBeyond: ((column: string) => Fragment) | null
 }
 
 /** All that match, for IN. */
@@ -38,27 +37,36 @@ export interface Fetch {
   /** Number of the message where a page starts; null for the first page. */
   start: number | null
   few: number
-  near: number
-  /** True when the index is asked for few rows beyond the edges, one by one; else it is asked once for all of them. */
+  /** True when the index is asked for few rows beyond what is fetched, one by one; else it is asked once for all of them. */
   single: boolean
 }
 
-export function hitsOf({ account, match }: TextSearch, { direction, start, few, near: nearMax, single }: Fetch): Hits {
+/** Everything that matches, fetched once: for matches that cost the same whether few or all of them are taken. */
+export function allHits(text: TextSearch, few: number): Hits {
+  const { sql, values } = matching(text)
+  return {
+    tables: { sql: `hits(n) AS MATERIALIZED (${sql})`, values },
+    ...guards(few),
+    isFetched: (column) => ({ sql: `${column} IN (SELECT n FROM hits)`, values: [] }),
+    isBeyond: null,
+  }
+}
+
+/**
+ * The first matches by number in `hits`, `few` and one more. `near(n)` has as many from where the page starts, which are all that
+ * match between the numbers `near_edge(low, high)`.
+ */
+export function firstHits({ account, match }: TextSearch, { direction, start, few, single }: Fetch): Hits {
   const whole = range(account)
   const from = start === null ? (direction === 'desc' ? whole.high : whole.low) : BigInt(start)
   const behind = direction === 'desc' ? { low: whole.low, high: from } : { low: from, high: whole.high }
-  const all = ordered(match, whole, '')
   const order = `ORDER BY rowid ${direction} LIMIT ?`
   const hits = ordered(match, whole, order, [few + 1])
-  // The first of `hits` come first: a table for WITH keeps the order it was filled in.
-  const near =
-    start === null
-      ? { sql: 'SELECT n FROM hits LIMIT ?', values: [nearMax + 1] }
-      : ordered(match, behind, order, [nearMax + 1])
+  const near = start === null ? { sql: 'SELECT n FROM hits', values: [] } : ordered(match, behind, order, [few + 1])
   const edge =
     direction === 'desc'
-      ? { sql: `${CUT_OFF('min(n)')}, CAST(? AS INTEGER)`, values: [nearMax, behind.low, behind.high] }
-      : { sql: `CAST(? AS INTEGER), ${CUT_OFF('max(n)')}`, values: [behind.low, nearMax, behind.high] }
+      ? { sql: `${CUT_OFF('min(n)')}, CAST(? AS INTEGER)`, values: [few, behind.low, behind.high] }
+      : { sql: `CAST(? AS INTEGER), ${CUT_OFF('max(n)')}`, values: [behind.low, few, behind.high] }
   return {
     tables: {
       sql: `hits(n) AS MATERIALIZED (${hits.sql}),
@@ -66,21 +74,28 @@ near(n) AS MATERIALIZED (${near.sql}),
 near_edge(low, high) AS MATERIALIZED (SELECT ${edge.sql} FROM near)`,
       values: [...hits.values, ...near.values, ...edge.values],
     },
-    areAll: { sql: '(SELECT count(*) FROM hits) <= ?', values: [few] },
-    areMore: { sql: '(SELECT count(*) FROM hits) > ?', values: [few] },
-    holds(column) {
-      const beyond = single
+    ...guards(few),
+    isFetched: (column) => ({ sql: `${column} IN (SELECT n FROM near)`, values: [] }),
+    isBeyond(column) {
+      const all = ordered(match, whole, '')
+      const matches = single
         ? {
             sql: `EXISTS (SELECT 1 FROM message_text WHERE message_text MATCH ? AND rowid = ${column})`,
             values: [match],
           }
         : { sql: `${column} IN (${all.sql})`, values: all.values }
       return {
-        sql: `(${column} IN (SELECT n FROM near)
-  OR (NOT ${column} BETWEEN (SELECT low FROM near_edge) AND (SELECT high FROM near_edge) AND ${beyond.sql}))`,
-        values: beyond.values,
+        sql: `(NOT ${column} BETWEEN (SELECT low FROM near_edge) AND (SELECT high FROM near_edge) AND ${matches.sql})`,
+        values: matches.values,
       }
     },
+  }
+}
+
+function guards(few: number): Pick<Hits, 'areFew' | 'areMany'> {
+  return {
+    areFew: { sql: '(SELECT count(*) FROM hits) <= ?', values: [few] },
+    areMany: { sql: '(SELECT count(*) FROM hits) > ?', values: [few] },
   }
 }
 

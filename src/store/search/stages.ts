@@ -2,15 +2,14 @@
 
 import type { Reader } from '../../db/db.ts'
 import type { Fragment } from '../folders.ts'
-import { type Hits, hitsOf, type TextSearch } from './hits.ts'
+import { allHits, firstHits, type Hits, type TextSearch } from './hits.ts'
 import { type Cut, type Place, union } from './sql.ts'
 
 /** Up to here matches are few. Sorting them costs less than walking past everything between so many. */
 export const FEW = 1000
-// What a first glance gathers. Costly matches are fetched only as far as a page may need them.
+// What a first glance takes: plain words are cheap, of other matches no more than tells whether they lie close together.
 const GLANCE = 400
-// For a page this many matches per entry tell whether they lie close together at the start of the list.
-const NEAR_PER_ENTRY = 3
+const GLANCE_PER_ENTRY = 3
 
 /** A list that can be found both ways. Each part is a SELECT of `at` and `n`, in the order of the list and cut. */
 export interface TextList {
@@ -32,6 +31,11 @@ export async function findByText(
   start: number | null,
   list: TextList,
 ): Promise<Place[]> {
+  // A prefix costs the same whether few or all of its matches are taken, so they are taken once.
+  if (text.kind === 'prefix') {
+    const { sql, values } = wholeStatement(text, cut, start, list)
+    return reader.all<Place>(sql, values)
+  }
   const glance = glanceStatement(text, cut, start, list)
   const seen = await reader.all<{ at: Place['at'] | null; n: number }>(glance.sql, glance.values)
   const places = seen.filter((row): row is Place => row.at !== null)
@@ -42,14 +46,17 @@ export async function findByText(
 
 /** A row without a place says that what is found may not be all. */
 export function glanceStatement(text: TextSearch, cut: Cut, start: number | null, list: TextList): Fragment {
-  const near = NEAR_PER_ENTRY * cut.limit
+  const near = GLANCE_PER_ENTRY * cut.limit
   const few = text.kind === 'words' ? Math.max(near, GLANCE) : near
-  const hits = hitsOf(text, { direction: cut.direction, start, few, near, single: text.kind !== 'prefix' })
-  const maybe = { sql: `SELECT NULL AS at, 0 AS n WHERE ${hits.areMore.sql}`, values: hits.areMore.values }
+  const hits = firstHits(text, { direction: cut.direction, start, few, single: true })
+  const maybe = { sql: `SELECT NULL AS at, 0 AS n WHERE ${hits.areMany.sql}`, values: hits.areMany.values }
   return union(hits.tables, [list.gathered(hits), ...list.walked(hits, true), maybe])
 }
 
 export function wholeStatement(text: TextSearch, cut: Cut, start: number | null, list: TextList): Fragment {
-  const hits = hitsOf(text, { direction: cut.direction, start, few: FEW, near: FEW, single: false })
+  const hits =
+    text.kind === 'prefix'
+      ? allHits(text, FEW)
+      : firstHits(text, { direction: cut.direction, start, few: FEW, single: false })
   return union(hits.tables, [list.gathered(hits), ...list.walked(hits, false)])
 }

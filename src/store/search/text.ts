@@ -41,9 +41,10 @@ export function messageIdKey(id: string): string {
 }
 
 /**
- * Adds the search text of a message. Its rowid is the message's own number. Cheapest at the end of a transaction: every savepoint
- * makes FTS5 write what it has gathered (measured: 160 µs a message with one each, 95 µs without). The index keeps positions, for
- * phrases; it has no prefix index, which would add 76 % to its size and 45 µs a message to save 10 ms of a rare kind of search.
+ * Adds the search text of a message. Its rowid is the message's own number. Cheapest at the end of a transaction, in order: at
+ * every savepoint and for every lower number FTS5 writes what it has gathered (160 µs a message instead of 95 µs). The index keeps
+ * positions, for phrases. It has no index of prefixes: that would add three quarters to its size and a third to its cost, to save
+ * 0.3 s of a search for two letters and a star in a mailbox of 200,000 messages.
  */
 export async function indexMessage(
   tx: Tx,

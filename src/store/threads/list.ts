@@ -41,13 +41,13 @@ export function listStatement(search: Search, cut: Cut): Fragment {
 export function textList(search: Search, cut: Cut): TextList {
   const crowded = isCrowded(search, cut)
   return {
-    gathered: (hits) => found(messagesGathered(search), cut, hits.areAll),
+    gathered: (hits) => found(messagesGathered(search), cut, hits.areFew),
     walked(hits, glance) {
-      if (isNarrow(search)) return glance ? [] : [found(messagesWalked(search, hits), cut, hits.areMore)]
+      if (isNarrow(search)) return glance ? [] : [found(messagesWalked(search, hits), cut, hits.areMany)]
       return walksOf(search).map((walk) => {
-        if (!glance) return walked(search, walk, cut, hits, hits.areMore)
+        if (!glance) return walked(search, walk, cut, hits, hits.areMany)
         const near = every([walk.where, withinNear(walk.order.at, cut.direction)])
-        return walked(search, { ...walk, where: near }, cut, hits, every([hits.areMore, crowded]))
+        return walked(search, { ...walk, where: near }, cut, hits, every([hits.areMany, crowded]))
       })
     },
   }
