@@ -7,7 +7,7 @@ import { type Cut, type Place, union } from './sql.ts'
 
 /** Up to here matches are few. Sorting them costs less than walking past everything between so many. */
 export const FEW = 1000
-// What a first glance takes: plain words are cheap, of other matches no more than tells whether they lie close together.
+// What a first glance takes; of costly matches no more than tells whether they lie close together.
 const GLANCE = 400
 const GLANCE_PER_ENTRY = 3
 
@@ -31,11 +31,6 @@ export async function findByText(
   start: number | null,
   list: TextList,
 ): Promise<Place[]> {
-  // A prefix costs the same whether few or all of its matches are taken, so they are taken once.
-  if (text.kind === 'prefix') {
-    const { sql, values } = wholeStatement(text, cut, start, list)
-    return reader.all<Place>(sql, values)
-  }
   const glance = glanceStatement(text, cut, start, list)
   const seen = await reader.all<{ at: Place['at'] | null; n: number }>(glance.sql, glance.values)
   const places = seen.filter((row): row is Place => row.at !== null)
@@ -47,13 +42,14 @@ export async function findByText(
 /** A row without a place says that what is found may not be all. */
 export function glanceStatement(text: TextSearch, cut: Cut, start: number | null, list: TextList): Fragment {
   const near = GLANCE_PER_ENTRY * cut.limit
-  const few = text.kind === 'words' ? Math.max(near, GLANCE) : near
-  const hits = firstHits(text, { direction: cut.direction, start, few, single: true })
+  const few = text.kind === 'phrase' ? near : Math.max(near, GLANCE)
+  const hits = firstHits(text, { direction: cut.direction, start, few, single: text.kind !== 'prefix' })
   const maybe = { sql: `SELECT NULL AS at, 0 AS n WHERE ${hits.areMany.sql}`, values: hits.areMany.values }
   return union(hits.tables, [list.gathered(hits), ...list.walked(hits, true), maybe])
 }
 
 export function wholeStatement(text: TextSearch, cut: Cut, start: number | null, list: TextList): Fragment {
+  // A prefix costs the same whether few or all of its matches are taken, so they are taken once.
   const hits =
     text.kind === 'prefix'
       ? allHits(text, FEW)
