@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import type { MessageFilter, MessageSort, PageKey, SortDirection } from '../../../src/store/records.ts'
+import { FEW } from '../../../src/store/search/stages.ts'
 import { openTestStore, TestMailbox, type TestStore } from '../../support/mailbox.ts'
 import { Random } from '../../support/random.ts'
 import { type Asked, DAY, type Known, NOW, randomPut, randomQuery } from '../../support/search-model.ts'
@@ -86,6 +87,13 @@ function checkOrder(ids: string[], expected: Known[], sort: MessageSort, directi
 }
 
 describe('a search', () => {
+  it('has words frequent enough to be walked for, and rare enough to be gathered', () => {
+    const holding = (word: string) =>
+      known.filter(({ mail }) => `${mail.subject} ${mail.searchText}`.includes(word)).length
+    assert.ok(holding('common') > FEW, String(holding('common')))
+    assert.ok(holding('seldom') < 75, String(holding('seldom')))
+  })
+
   it('finds what the model finds, in its order, page by page', async () => {
     const random = new Random(7)
     for (let i = 0; i < QUERIES; i++) {
