@@ -130,7 +130,19 @@ function sendJson(visit: Visit, status: number, text: string): Promise<void> | v
 function envelope(visit: Visit, outcome: Outcome): string {
   const pagination = outcome.pagination === undefined ? '' : `,"pagination":${JSON.stringify(outcome.pagination)}`
   const meta = JSON.stringify({ request_id: visit.id, ...outcome.meta })
-  return `{"ok":true,"data":${JSON.stringify(outcome.data)}${pagination},"meta":${meta}}`
+  return `{"ok":true,"data":${textOf(outcome.data)}${pagination},"meta":${meta}}`
+}
+
+// As with tags (etag.ts): what is frozen by who made it never changes, so its text is made once.
+const texts = new WeakMap<object, string>()
+
+function textOf(data: unknown): string {
+  if (typeof data !== 'object' || data === null || !Object.isFrozen(data)) return JSON.stringify(data)
+  const known = texts.get(data)
+  if (known !== undefined) return known
+  const text = JSON.stringify(data)
+  texts.set(data, text)
+  return text
 }
 
 function unchanged(visit: Visit, etag: string): boolean {

@@ -61,7 +61,7 @@ export interface Answer {
 
 /** One page of a list. */
 export interface ListAnswer {
-  items: unknown[]
+  items: readonly unknown[]
   next: PageKey | null
   meta?: Record<string, unknown>
 }

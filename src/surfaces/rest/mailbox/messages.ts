@@ -12,6 +12,7 @@ import { MessageSummary, presentSummary } from '../schemas/message-summary.ts'
 import { accountOf } from './account.ts'
 import { MAILBOX_LIMITS, MAILBOX_PAGE } from './limits.ts'
 import { messageFilters, queryState, readFilter } from './message-filter.ts'
+import { presentOnce } from './shown.ts'
 
 const listMessages = route({
   method: 'GET',
@@ -42,7 +43,7 @@ const listMessages = route({
     const { sort, sort_direction: direction, limit, collapse_threads: collapseThreads = false } = query
     const page = await app.store.messages.list(account, filter, { sort, direction, limit, after, collapseThreads })
     const meta = { state, query_state: queryState(state, query) }
-    return { items: page.items.map(presentSummary), next: page.next, meta }
+    return { items: presentOnce(page, state, presentSummary), next: page.next, meta }
   },
 })
 

@@ -8,6 +8,7 @@ import { presentThread, presentThreadDetail, Thread, ThreadDetail } from '../sch
 import { accountOf } from './account.ts'
 import { MAILBOX_PAGE } from './limits.ts'
 import { readFilter, threadFilters } from './message-filter.ts'
+import { presentOnce } from './shown.ts'
 
 const listThreads = route({
   method: 'GET',
@@ -31,9 +32,11 @@ const listThreads = route({
     // The state is read first: what comes meanwhile is then told once more by the changes, and never missed.
     const states = await app.store.accounts.states(account)
     const filter = await readFilter(app, account, query)
-    const page = { direction: query.sort_direction, limit: query.limit, after }
-    const { items, next } = await app.store.threads.list(account, filter, page)
-    return { items: items.map((thread) => presentThread(thread, states)), next, meta: { state: states.threads } }
+    const cut = { direction: query.sort_direction, limit: query.limit, after }
+    const page = await app.store.threads.list(account, filter, cut)
+    const shown = `${states.threads} ${states.messages}`
+    const items = presentOnce(page, shown, (thread) => presentThread(thread, states))
+    return { items, next: page.next, meta: { state: states.threads } }
   },
 })
 
