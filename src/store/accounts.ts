@@ -2,7 +2,7 @@
 
 import type { Clock } from '../base/clock.ts'
 import type { Db, Reader, Tx } from '../db/db.ts'
-import { type Account, CHANGE_TYPES, type ChangeType, type States } from './records.ts'
+import { type Account, CHANGE_TYPES, type ChangeType } from './records.ts'
 
 interface AccountRow {
   n: number
@@ -11,9 +11,16 @@ interface AccountRow {
   message_count: number
   full_since: number | null
   last_activity_at: number | null
+  messages_seq: number
+  threads_seq: number
+  folders_seq: number
+  submissions_seq: number
+  identities_seq: number
+  quotas_seq: number
 }
 
-const COLUMNS = 'n, mailbox_id, used_bytes, message_count, full_since, last_activity_at'
+const STATES = CHANGE_TYPES.map((type) => `${type}_seq`).join(', ')
+const COLUMNS = `n, mailbox_id, used_bytes, message_count, full_since, last_activity_at, ${STATES}`
 
 // Decisions §10.1: the first letter says the type, the rest is the counter in base 36. Opaque to clients.
 const LETTER: Record<ChangeType, string> = {
@@ -65,15 +72,6 @@ export class Accounts {
       mailboxIds,
     )
     return new Map(rows.map((row) => [row.mailbox_id, present(row)]))
-  }
-
-  /** The state of every type as it is now. */
-  async states(account: Account): Promise<States> {
-    const row = await this.#db.read.get<Record<string, number>>(
-      `SELECT ${CHANGE_TYPES.map((type) => `${type}_seq`).join(', ')} FROM accounts WHERE n = ?`,
-      [account.n],
-    )
-    return Object.fromEntries(CHANGE_TYPES.map((type) => [type, writeState(type, row?.[`${type}_seq`] ?? 0)])) as States
   }
 
   /** The number of the last unit of work that changed anything. */
@@ -137,5 +135,13 @@ function present(row: AccountRow): Account {
     messageCount: row.message_count,
     fullSince: row.full_since,
     lastActivityAt: row.last_activity_at,
+    states: {
+      messages: writeState('messages', row.messages_seq),
+      threads: writeState('threads', row.threads_seq),
+      folders: writeState('folders', row.folders_seq),
+      submissions: writeState('submissions', row.submissions_seq),
+      identities: writeState('identities', row.identities_seq),
+      quotas: writeState('quotas', row.quotas_seq),
+    },
   }
 }

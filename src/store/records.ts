@@ -27,6 +27,8 @@ export interface Account {
   /** When it first had no room, null while it has. */
   fullSince: number | null
   lastActivityAt: number | null
+  /** As they were when the account was read. */
+  states: States
 }
 
 /** Opaque states by type: they change whenever something of the type does. */

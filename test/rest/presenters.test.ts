@@ -160,7 +160,15 @@ test('a thread carries the states of the mailbox, and alone the ids of its messa
 })
 
 test('usage is left out when the store could not be read, and only then', () => {
-  const account = { n: 1, mailboxId: mailbox.id, usedBytes: 0, messageCount: 0, fullSince: null, lastActivityAt: null }
+  const account = {
+    n: 1,
+    mailboxId: mailbox.id,
+    usedBytes: 0,
+    messageCount: 0,
+    fullSince: null,
+    lastActivityAt: null,
+    states,
+  }
   const known = presentMailboxAdmin(mailbox, account, 2)
   fits(MailboxAdmin, known)
   assert.equal(known.quota_used_bytes, 0)

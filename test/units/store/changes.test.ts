@@ -37,6 +37,8 @@ async function newAccount(): Promise<Account> {
   return (await accounts.byMailbox(mailboxId))!
 }
 
+const stateNow = async (account: Account) => (await accounts.byMailbox(account.mailboxId))!.states.messages
+
 async function record(account: Account, changes: Change[]): Promise<void> {
   await db.write(async (tx) => {
     const types = [...new Set(changes.map((change) => change.type))]
@@ -70,7 +72,7 @@ describe('since', () => {
   it('tells created, updated and destroyed, folded inside the page', async () => {
     const account = await newAccount()
     await record(account, [change('a', 'created'), change('b', 'created')])
-    const state = (await accounts.states(account)).messages
+    const state = await stateNow(account)
     await record(account, [change('a', 'updated'), change('c', 'created')])
     await record(account, [change('b', 'destroyed'), change('d', 'created')])
     await record(account, [change('c', 'updated'), change('d', 'destroyed')])
@@ -80,12 +82,12 @@ describe('since', () => {
       { created: ['c'], updated: ['a'], destroyed: ['b'] },
     )
     assert.equal(changes.hasMoreChanges, false)
-    assert.equal(changes.newState, (await accounts.states(account)).messages)
+    assert.equal(changes.newState, await stateNow(account))
   })
 
   it('never tells "updated" of an object the client has not heard of', async () => {
     const account = await newAccount()
-    const state = (await accounts.states(account)).messages
+    const state = await stateNow(account)
     for (const name of ['a', 'b', 'c']) await record(account, [change(name, 'created')])
     await record(account, [change('a', 'updated')])
     const first = await ledger.since(account, 'messages', state, 2)
@@ -96,7 +98,7 @@ describe('since', () => {
 
   it('keeps one unit of work together even when it is larger than the page', async () => {
     const account = await newAccount()
-    const state = (await accounts.states(account)).messages
+    const state = await stateNow(account)
     await record(
       account,
       ['a', 'b', 'c', 'd'].map((name) => change(name, 'created')),
@@ -129,7 +131,7 @@ async function follow(next: () => number): Promise<void> {
   const account = await newAccount()
   const truth = new Map<string, number>()
   const client = new Map<string, number>()
-  let state = (await accounts.states(account)).messages
+  let state = await stateNow(account)
   let version = 0
   for (let round = 0; round < 60; round++) {
     const changes: Change[] = []

@@ -29,7 +29,7 @@ const listFolders = route({
   reply: listOf(Folder),
   async handle({ query, after, principal, app }) {
     const account = await accountOf(app, principal)
-    const { folders: state } = await app.store.accounts.states(account)
+    const { folders: state } = account.states
     const folders = await app.store.folders.list(account)
     const { parent_id: parent, role } = query
     if (parent !== undefined && !folders.some(({ id }) => id === parent)) throw notFound('folder')

@@ -38,7 +38,7 @@ const listMessages = route({
   async handle({ query, after, principal, app }) {
     const account = await accountOf(app, principal)
     // The state is read first: what comes meanwhile is then told once more by the changes, and never missed.
-    const { messages: state } = await app.store.accounts.states(account)
+    const { messages: state } = account.states
     const filter = await readFilter(app, account, query)
     const { sort, sort_direction: direction, limit, collapse_threads: collapseThreads = false } = query
     const page = await app.store.messages.list(account, filter, { sort, direction, limit, after, collapseThreads })
@@ -77,7 +77,7 @@ const readMessage = route({
   etag: true,
   async handle({ params: { message_id }, query, principal, app }) {
     const account = await accountOf(app, principal)
-    const { messages: state } = await app.store.accounts.states(account)
+    const { messages: state } = account.states
     const message = await app.store.messages.get(account, message_id)
     if (message === undefined) throw notFound('message')
     const include = new Set<MessagePart>(query.include)

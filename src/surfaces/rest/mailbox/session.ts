@@ -32,7 +32,7 @@ export function sessionRoute(others: readonly Route[]): Route {
       const mailbox = await app.directory.mailboxes.byId(principal.mailboxId)
       if (mailbox === undefined) throw notFound('mailbox')
       const { id, email, displayName } = mailbox
-      const { messages, folders, threads, submissions, identities, quotas } = await app.store.accounts.states(account)
+      const { messages, folders, threads, submissions, identities, quotas } = account.states
       return {
         mailbox: { id, email, ...(displayName === null ? {} : { display_name: displayName }) },
         states: { messages, folders, threads, submissions, identities, quotas },

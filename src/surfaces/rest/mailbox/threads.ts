@@ -30,7 +30,7 @@ const listThreads = route({
   async handle({ query, after, principal, app }) {
     const account = await accountOf(app, principal)
     // The state is read first: what comes meanwhile is then told once more by the changes, and never missed.
-    const states = await app.store.accounts.states(account)
+    const { states } = account
     const filter = await readFilter(app, account, query)
     const cut = { direction: query.sort_direction, limit: query.limit, after }
     const page = await app.store.threads.list(account, filter, cut)
@@ -54,7 +54,7 @@ const readThread = route({
   etag: true,
   async handle({ params, principal, app }) {
     const account = await accountOf(app, principal)
-    const states = await app.store.accounts.states(account)
+    const { states } = account
     const thread = await app.store.threads.get(account, params.thread_id)
     if (thread === undefined) throw notFound('thread')
     return presentThreadDetail(thread, states)
