@@ -166,9 +166,11 @@ export class Db {
       const done = this.#committed
       this.#committed = []
       try {
+        // After a failed flush nobody can say what is on the disk: nothing more is promised until a restart has looked. The next
+        // flush may well succeed, but what it stands on is lost.
+        if (this.#broken !== undefined) throw this.#broken
         await this.#log.flush()
       } catch (error) {
-        // After a failed flush nobody can say what is on the disk: nothing more is promised until a restart has looked.
         this.#broken = error
         for (const { unit } of done) unit.reject(error)
         continue

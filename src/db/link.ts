@@ -17,6 +17,8 @@ export class Link {
       client: NodeSqliteClient as unknown as typeof Knex.Client,
       connection: options as unknown as Knex.StaticConnectionConfig,
       useNullAsDefault: true,
+      // Errors go to the log, and the values of a statement are mail.
+      compileSqlOnError: false,
       pool: { min: 0, max: 1, idleTimeoutMillis: 2 ** 31 - 1 },
       // Knex prints what it throws as well; here only the thrower speaks.
       log: { warn() {}, error() {}, deprecate() {}, debug() {} },

@@ -9,15 +9,12 @@ const IDLE_MS = 10_000
 
 export class DbThreads {
   readonly #pool: Piscina
+  /** Of its own: writing waits for the log at times, and must not stand in line behind long reads. */
+  readonly #home = openPool(1)
 
-  /** @param most threads at a time; there is none while there is nothing to do */
+  /** @param most threads that read at a time; there is none while there is nothing to do */
   constructor(most: number) {
-    this.#pool = new Piscina({
-      filename: new URL('./scan-thread.ts', import.meta.url).href,
-      minThreads: 0,
-      maxThreads: most,
-      idleTimeout: IDLE_MS,
-    })
+    this.#pool = openPool(most)
   }
 
   /** Reads of one file. */
@@ -34,11 +31,20 @@ export class DbThreads {
 
   /** Copies the log of a file into it as far as nobody still reads what was before. */
   async bringHome(file: string): Promise<void> {
-    await this.#pool.run({ file, sql: 'PRAGMA wal_checkpoint(PASSIVE)', values: [] } satisfies ScanTask)
+    await this.#home.run({ file, sql: 'PRAGMA wal_checkpoint(PASSIVE)', values: [] } satisfies ScanTask)
   }
 
   /** Waits for what is under way, then ends the threads. */
   async close(): Promise<void> {
-    await this.#pool.close()
+    await Promise.all([this.#pool.close(), this.#home.close()])
   }
+}
+
+function openPool(most: number): Piscina {
+  return new Piscina({
+    filename: new URL('./scan-thread.ts', import.meta.url).href,
+    minThreads: 0,
+    maxThreads: most,
+    idleTimeout: IDLE_MS,
+  })
 }

@@ -111,6 +111,44 @@ describe('an answer', () => {
   })
 })
 
+describe('after a failed flush', () => {
+  it('what was committed meanwhile is not answered either, though the next flush would succeed', async () => {
+    const db = await openDb()
+    const flushes = holdFlushes()
+    try {
+      const first = db.write((tx) => tx.insert('things', { name: 'first' }))
+      while (flushes.held.length === 0) await turn()
+      const second = db.write((tx) => tx.insert('things', { name: 'second' }))
+      while ((await db.read.all('SELECT name FROM things')).length < 2) await turn()
+      const outcomes = Promise.allSettled([first, second])
+      flushes.held.shift()!(new Error('EIO: the disk is broken'))
+      for (let i = 0; i < 20; i++) await turn()
+      for (const done of flushes.held) done(null)
+      assert.deepEqual(
+        (await outcomes).map(({ status }) => status),
+        ['rejected', 'rejected'],
+      )
+    } finally {
+      flushes.end()
+      await db.close()
+    }
+  })
+})
+
+describe('an error of a statement', () => {
+  it('names the statement and none of its values, because it goes to the log', async () => {
+    const db = await openDb()
+    const write = () => db.write((tx) => tx.insert('things', { name: 'a line of mail' }))
+    await write()
+    await assert.rejects(write(), ({ message }: Error) => {
+      assert.match(message, /INSERT INTO things .* UNIQUE constraint failed/)
+      assert.doesNotMatch(message, /a line of mail/)
+      return true
+    })
+    await db.close()
+  })
+})
+
 describe('work put off to the end', () => {
   it('runs after every unit of the transaction, and not for one that failed', async () => {
     const db = await openDb()
@@ -172,6 +210,22 @@ describe('the log', () => {
     const { size } = await stat(`${db.file}-wal`)
     const written = 40 * 32 * value.length
     assert.ok(size < written / 2, `${size} of ${written} bytes`)
+    await threads.close()
+    await db.close()
+  })
+
+  it('comes home while every reading thread is at work', async () => {
+    const threads = new DbThreads(1)
+    const db = await openDb(threads)
+    let reading = true
+    const long =
+      'WITH RECURSIVE c (x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c WHERE x < 30000000) SELECT max(x) FROM c'
+    const read = db.scan.all(long).then(() => {
+      reading = false
+    })
+    await threads.bringHome(db.file)
+    assert.ok(reading)
+    await read
     await threads.close()
     await db.close()
   })
