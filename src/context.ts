@@ -59,7 +59,11 @@ export async function openContext(config: Config, overrides: Overrides = {}): Pr
   const vault = new Vault(folder.secret)
   const threads = new DbThreads(SCAN_THREADS)
   const db = await openDb(join(config.DATA_DIR, 'mail.db'), threads, mailMigrations)
-  const blobsDb = await openDb(join(config.DATA_DIR, 'blobs.db'), threads, blobMigrations)
+  const blobsDb = await openDb(join(config.DATA_DIR, 'blobs.db'), threads, blobMigrations).catch(async (error) => {
+    // An open database keeps the process from ending, and nobody would start it anew.
+    await db.close()
+    throw error
+  })
   const resolver = openResolver({ servers: config.DNS_SERVERS, clock })
   const store = openStore({ db, blobsDb, clock })
   const openAccount = store.openAccount

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, rm, stat } from 'node:fs/promises'
+import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -74,6 +74,17 @@ describe('as a process', () => {
     assert.match(JSON.parse(good.out).api_key.key, /^srk_/)
     const bad = await run('mailbox', 'key', 'nobody@demo.test', '--json')
     assert.deepEqual(bad, { code: 1, out: '', err: 'mailstead: There is no mailbox nobody@demo.test.\n' })
+  })
+
+  it('ends with a sentence when one of its databases is damaged', async (t) => {
+    const env = { DATA_DIR: join(folder, 'damaged') }
+    assert.deepEqual(await once(start(['setup'], env), 'exit'), [0, null])
+    await writeFile(join(env.DATA_DIR, 'blobs.db'), 'no database, but long enough to be looked at'.repeat(100))
+    const child = start(['serve'], env)
+    t.after(() => child.kill('SIGKILL'))
+    const told = child.stderr!.setEncoding('utf8').toArray()
+    assert.deepEqual(await once(child, 'exit', { signal: AbortSignal.timeout(20_000) }), [1, null])
+    assert.match((await told).join(''), /^mailstead: The database .*blobs\.db cannot be opened: [^\n]*\n$/)
   })
 
   it('serves a folder it sets up first, takes commands beside it, and ends with 0', async () => {
