@@ -4,7 +4,6 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { Clock } from '../../base/clock.ts'
-import { ProductError } from '../../base/errors.ts'
 
 /** A whole header must be there within this time (slowloris), ms. */
 export const HEADER_TIMEOUT_MS = 10_000
@@ -82,16 +81,13 @@ export class Listener {
 
   /**
    * @param port 0 takes any free port
-   * @throws ProductError when the address cannot be had
+   * @throws Error of Node, which tells why the address cannot be had
    */
   listen(port: number, host: string): Promise<void> {
     return new Promise((resolve, reject) => {
-      const refused = (cause: Error) => {
-        reject(new ProductError('service_unavailable', `HTTP cannot listen on ${host} port ${port}.`, { cause }))
-      }
-      this.server.once('error', refused)
+      this.server.once('error', reject)
       this.server.listen(port, host, () => {
-        this.server.off('error', refused)
+        this.server.off('error', reject)
         resolve()
       })
     })

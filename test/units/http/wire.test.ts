@@ -287,11 +287,11 @@ describe('bounds of a listener', () => {
 })
 
 describe('a port', () => {
-  test('that cannot be had ends the start with a sentence, and nothing stays open', async () => {
+  test('that cannot be had ends the start and tells why, and nothing stays open', async () => {
     const taken = { APP_ORIGIN: 'http://localhost:1', HTTP_PORT: '0', SEND_PORT: String(door.port) }
     await assert.rejects(openDoor([], { env: taken }), {
-      code: 'service_unavailable',
-      message: `HTTP cannot listen on 127.0.0.1 port ${door.port}.`,
+      code: 'EADDRINUSE',
+      port: door.port,
     })
   })
 
