@@ -1,9 +1,10 @@
-// Lists of threads: which ones a page shows. A thread is found when one of its messages meets all that is asked.
+// Lists of threads: which ones a page shows. A thread is found when one of its messages meets all that is asked of messages.
 
 import type { Reader, SqlValue } from '../../db/db.ts'
 import { type Fragment, folderThreads } from '../folders.ts'
 import { lastNumberUpTo, messagesGathered, messagesWalked } from '../messages/gather.ts'
 import { hasMessage, isCrowded, listedValues, withinNear } from '../messages/walk.ts'
+import type { MessageFilter } from '../records.ts'
 import type { Hits } from '../search/hits.ts'
 import type { Search } from '../search/search.ts'
 import { behind, type Cut, cutOff, every, listing, type OrderColumns, type Place, union } from '../search/sql.ts'
@@ -12,39 +13,55 @@ import { findByText, type TextList } from '../search/stages.ts'
 const ORDER: OrderColumns = { at: 't.last_received_at', n: 't.n' }
 
 /** The threads of a page and one more, if there is one. */
-export async function listPlaces(reader: Reader, search: Search, cut: Cut): Promise<Place[]> {
+export async function listPlaces(reader: Reader, search: Search, cut: Cut, whole: Whole): Promise<Place[]> {
   if (search.never) return []
   const { text, account } = search
   if (!text) {
-    const { sql, values } = listStatement(search, cut)
+    const { sql, values } = listStatement(search, cut, whole)
     return cutOff(await reader.all<Place>(sql, values), cut)
   }
   const start = cut.after && (await lastNumberUpTo(reader, account, Number(cut.after[0])))
-  return cutOff(await findByText(reader, text, cut, start, textList(search, cut)), cut)
+  return cutOff(await findByText(reader, text, cut, start, textList(search, cut, whole)), cut)
 }
 
 /** True when an index leads straight to the page, so that few rows are looked at. */
-export function isShort(search: Search): boolean {
-  return !search.text && threadsSay(search)
+export function isShort(search: Search, whole: Whole = null): boolean {
+  return !search.text && whole === null && threadsSay(search)
+}
+
+/** What the thread as a whole must be, beside having a message that meets all that is asked; null for nothing. */
+export type Whole = string | null
+
+/** "Read" and "without attachments" are said of a thread, not of one of its messages. */
+export function wholeOf({ isUnread, hasAttachment }: MessageFilter): Whole {
+  const conditions: string[] = []
+  if (isUnread === false) conditions.push('w.unread_count = 0')
+  if (hasAttachment === false) conditions.push('w.has_attachments = 0')
+  return conditions.length === 0 ? null : conditions.join(' AND ')
+}
+
+function wholeSql(n: string, whole: Whole): Fragment | null {
+  return whole === null ? null : { sql: `EXISTS (SELECT 1 FROM threads w WHERE w.n = ${n} AND ${whole})`, values: [] }
 }
 
 /** A list that is not found by text. */
-export function listStatement(search: Search, cut: Cut): Fragment {
-  if (isNarrow(search)) return found(messagesWalked(search, null), cut, null)
+export function listStatement(search: Search, cut: Cut, whole: Whole = null): Fragment {
+  if (isNarrow(search)) return found(messagesWalked(search, null), cut, null, whole)
   return union(
     null,
-    walksOf(search).map((walk) => walked(search, walk, cut, null, null)),
+    walksOf(search).map((walk) => walked(search, withWhole(walk, whole), cut, null, null)),
   )
 }
 
 /** The same threads by text, to be found both ways. */
-export function textList(search: Search, cut: Cut): TextList {
+export function textList(search: Search, cut: Cut, whole: Whole = null): TextList {
   const crowded = isCrowded(search, cut)
   return {
-    gathered: (hits) => found(messagesGathered(search), cut, hits.areFew),
+    gathered: (hits) => found(messagesGathered(search), cut, hits.areFew, whole),
     walked(hits, glance) {
-      if (isNarrow(search)) return glance ? [] : [found(messagesWalked(search, hits), cut, hits.areMany)]
-      return walksOf(search).map((walk) => {
+      if (isNarrow(search)) return glance ? [] : [found(messagesWalked(search, hits), cut, hits.areMany, whole)]
+      return walksOf(search).map((plain) => {
+        const walk = withWhole(plain, whole)
         if (!glance) return walked(search, walk, cut, hits, hits.areMany)
         const near = every([walk.where, withinNear(walk.order.at, cut.direction)])
         return walked(search, { ...walk, where: near }, cut, hits, every([hits.areMany, crowded]))
@@ -57,6 +74,10 @@ interface Walk {
   from: Fragment
   where: Fragment | null
   order: OrderColumns
+}
+
+function withWhole(walk: Walk, whole: Whole): Walk {
+  return { ...walk, where: every([walk.where, wholeSql(walk.order.n, whole)]) }
 }
 
 function walksOf(search: Search): Walk[] {
@@ -90,9 +111,9 @@ function walked(search: Search, walk: Walk, cut: Cut, hits: Hits | null, guard: 
 }
 
 /** The threads of messages that were found, by a SELECT of their numbers. */
-function found(messages: Fragment, cut: Cut, guard: Fragment | null): Fragment {
+function found(messages: Fragment, cut: Cut, guard: Fragment | null, whole: Whole): Fragment {
   const from = { sql: `(${messages.sql}) x CROSS JOIN threads t`, values: messages.values }
-  const where = every([{ sql: 't.n = x.thread', values: [] }, behind(ORDER, cut)])
+  const where = every([{ sql: 't.n = x.thread', values: [] }, behind(ORDER, cut), wholeSql(ORDER.n, whole)])
   return listing({ from, where, order: ORDER, guard }, cut)
 }
 

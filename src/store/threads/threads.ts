@@ -13,7 +13,7 @@ import type { Account, MessageFilter, Page, Thread } from '../records.ts'
 import { dependsOnNow } from '../search/ask.ts'
 import { openSearch } from '../search/search.ts'
 import { type Cut, keyOf, numberOf } from '../search/sql.ts'
-import { isShort, listPlaces } from './list.ts'
+import { isShort, listPlaces, wholeOf } from './list.ts'
 
 export interface ThreadsParts {
   db: Db
@@ -54,7 +54,8 @@ export class Threads {
   async #read(account: Account, filter: MessageFilter, cut: Cut): Promise<Page<Thread>> {
     const { db, folders, clock } = this.#parts
     const search = await openSearch({ reader: db.read, folders, now: clock.now() }, account, filter)
-    const places = await listPlaces(isShort(search) ? db.read : db.scan, search, cut)
+    const whole = wholeOf(filter)
+    const places = await listPlaces(isShort(search, whole) ? db.read : db.scan, search, cut, whole)
     const { items, next } = pageOf(places, cut.limit, keyOf, numberOf)
     const threads = await this.#present(items)
     return { items: items.flatMap((n) => threads.get(n) ?? []), next }

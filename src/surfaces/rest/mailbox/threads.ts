@@ -17,7 +17,8 @@ const listThreads = route({
   tag: 'Threads',
   summary: 'Lists the threads, newest mail first.',
   description:
-    'A thread is listed when one of its messages passes all filters. Threads that lie in Trash or Junk only are left out ' +
+    'A thread is listed when one of its messages passes all filters; `is_unread=false` and `has_attachment=false` ask for ' +
+    'threads without any unread message or attachment. Threads that lie in Trash or Junk only are left out ' +
     'unless folder_id or `in:` names them. `meta.state` is the state of the threads.',
   as: 'mailbox',
   permission: 'mailbox.read',
