@@ -1,6 +1,6 @@
 // The waist of the house: everything below, wired into one plain object.
 
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { type Clock, systemClock } from './base/clock.ts'
@@ -15,6 +15,7 @@ import { migrate } from './db/migrate.ts'
 import { blobMigrations, mailMigrations } from './db/migrations/migrations.ts'
 import { DbThreads } from './db/threads.ts'
 import { type Directory, openDirectory } from './directory/directory.ts'
+import { Teams } from './directory/teams.ts'
 import { Inspector } from './mail/inspector.ts'
 import { openStore, type Store } from './store/store.ts'
 
@@ -58,12 +59,7 @@ export async function openContext(config: Config, overrides: Overrides = {}): Pr
   const folder = await openDataFolder(config)
   const vault = new Vault(folder.secret)
   const threads = new DbThreads(SCAN_THREADS)
-  const db = await openDb(join(config.DATA_DIR, 'mail.db'), threads, mailMigrations)
-  const blobsDb = await openDb(join(config.DATA_DIR, 'blobs.db'), threads, blobMigrations).catch(async (error) => {
-    // An open database keeps the process from ending, and nobody would start it anew.
-    await db.close()
-    throw error
-  })
+  const { db, blobsDb } = await openDbs(config.DATA_DIR, threads, clock)
   const resolver = openResolver({ servers: config.DNS_SERVERS, clock })
   const store = openStore({ db, blobsDb, clock })
   const openAccount = store.openAccount
@@ -89,6 +85,29 @@ export async function openContext(config: Config, overrides: Overrides = {}): Pr
       await db.close()
     },
   }
+}
+
+async function openDbs(folder: string, threads: DbThreads, clock: Clock): Promise<{ db: Db; blobsDb: Db }> {
+  const [mailFile, blobsFile] = [join(folder, 'mail.db'), join(folder, 'blobs.db')]
+  // Content is made after mail.db. Next to an empty one everything in it would be erased as named by nobody. Looked at in this
+  // order, because another process may be making both.
+  if (existsSync(blobsFile) && !existsSync(mailFile)) throw missing(mailFile, blobsFile)
+  const db = await openDb(mailFile, threads, mailMigrations)
+  try {
+    // The first team comes after both files: before it a start that was cut short is taken up again.
+    const inUse = (await new Teams({ db, clock }).list()).length > 0
+    if (inUse && !existsSync(blobsFile)) throw missing(blobsFile, mailFile)
+    return { db, blobsDb: await openDb(blobsFile, threads, blobMigrations) }
+  } catch (error) {
+    // An open database keeps the process from ending, and nobody would start it anew.
+    await db.close()
+    throw error
+  }
+}
+
+function missing(file: string, other: string): ProductError {
+  const sentence = `${file} is missing although ${other} is there; put it back from a backup, or begin with an empty folder.`
+  return new ProductError('service_unavailable', sentence)
 }
 
 async function openDb(file: string, threads: DbThreads, steps: typeof mailMigrations): Promise<Db> {

@@ -87,6 +87,29 @@ describe('as a process', () => {
     assert.match((await told).join(''), /^mailstead: The database .*blobs\.db cannot be opened: [^\n]*\n$/)
   })
 
+  it('ends with a sentence when one of its databases is gone, and begins no new one beside the other', async () => {
+    const env = { DATA_DIR: join(folder, 'halved') }
+    for (const [gone, other] of [
+      ['mail.db', 'blobs.db'],
+      ['blobs.db', 'mail.db'],
+    ] as const) {
+      assert.deepEqual(await once(start(['setup'], env), 'exit'), [0, null])
+      const [file, left] = [join(env.DATA_DIR, gone), join(env.DATA_DIR, other)]
+      await rm(file)
+      // The second time nothing must have been made by the first.
+      for (const _ of [1, 2]) {
+        const child = start(['setup'], env)
+        const told = child.stderr!.setEncoding('utf8').toArray()
+        assert.deepEqual(await once(child, 'exit'), [1, null])
+        assert.equal(
+          (await told).join(''),
+          `mailstead: ${file} is missing although ${left} is there; put it back from a backup, or begin with an empty folder.\n`,
+        )
+      }
+      await rm(env.DATA_DIR, { recursive: true })
+    }
+  })
+
   it('serves a folder it sets up first, takes commands beside it, and ends with 0', async () => {
     const env = {
       DATA_DIR: join(folder, 'served'),
