@@ -31,7 +31,7 @@ export const MAX_WAITING = 1000
 
 /** Time a PROXY header may take to arrive in ms. */
 export const PROXY_MS = 10_000
-/** Time a session under way has to come to its end when the door closes, in ms. */
-export const CLOSING_MS = 30_000
+/** Time a session under way has to come to its end when the door closes, in ms: containers are killed after 10 s. */
+export const CLOSING_MS = 8000
 /** How often deadlines are looked at, in ms. */
 export const SWEEP_MS = 30_000
