@@ -8,6 +8,8 @@ import type { Account, ChangeType } from './records.ts'
 /** One object that a unit of work made, altered or removed. */
 export interface Change {
   type: ChangeType
+  /** Its number inside the store: grows with time, so that the ledger is written at its end and not all over. */
+  n: number
   /** Public id. */
   object: string
   kind: 'created' | 'updated' | 'destroyed'
@@ -45,12 +47,12 @@ export class ChangeLedger {
     const values: SqlValue[] = []
     for (const change of changes) {
       const gone = change.kind === 'destroyed' ? 1 : 0
-      values.push(account, change.type, change.object, seq, seq, gone, now)
+      values.push(account, change.type, change.n, change.object, seq, seq, gone, now)
     }
-    const marks = changes.map(() => '(?, ?, ?, ?, ?, ?, ?)').join(', ')
+    const marks = changes.map(() => '(?, ?, ?, ?, ?, ?, ?, ?)').join(', ')
     await tx.run(
-      `INSERT INTO changes (account, type, object, created_seq, changed_seq, gone, changed_at) VALUES ${marks}
-       ON CONFLICT (account, type, object) DO UPDATE SET
+      `INSERT INTO changes (account, type, n, object, created_seq, changed_seq, gone, changed_at) VALUES ${marks}
+       ON CONFLICT (account, type, n) DO UPDATE SET
          changed_seq = excluded.changed_seq, gone = excluded.gone, changed_at = excluded.changed_at`,
       values,
     )

@@ -175,9 +175,9 @@ export class Deliverer {
     })
     if (!joined.created) await moveThreadUp(tx, joined.n, lastReceivedAt)
     await this.#tell(tx, account, inspection.sizeBytes, [
-      { type: 'messages', object: id, kind: 'created' },
-      { type: 'threads', object: joined.id, kind: joined.created ? 'created' : 'updated' },
-      { type: 'folders', object: folder.id, kind: 'updated' },
+      { type: 'messages', n, object: id, kind: 'created' },
+      { type: 'threads', n: joined.n, object: joined.id, kind: joined.created ? 'created' : 'updated' },
+      { type: 'folders', n: folder.n, object: folder.id, kind: 'updated' },
     ])
     return { id, joined }
   }

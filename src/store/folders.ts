@@ -58,12 +58,12 @@ export class Folders {
   }
 
   /** Makes the six folders of a new account. */
-  async open(tx: Tx, account: number): Promise<string[]> {
+  async open(tx: Tx, account: number): Promise<{ n: number; id: string }[]> {
     const now = this.#clock.now()
-    const ids: string[] = []
+    const made: { n: number; id: string }[] = []
     for (const [index, [role, name]] of FIRST_FOLDERS.entries()) {
       const id = newId('folder')
-      await tx.insert('folders', {
+      const n = await tx.insert('folders', {
         id,
         account,
         name,
@@ -74,9 +74,9 @@ export class Folders {
         created_at: now,
         updated_at: now,
       })
-      ids.push(id)
+      made.push({ n, id })
     }
-    return ids
+    return made
   }
 
   /** All folders of the account by sort order and name. */

@@ -49,7 +49,7 @@ export function openStore(parts: { db: Db; blobsDb: Db; clock: Clock }): Store {
       const account = await accounts.open(tx, mailboxId)
       const created = await folders.open(tx, account)
       const seq = await accounts.advance(tx, account, ['folders', 'quotas'], { bytes: 0, messages: 0 })
-      const rows = created.map((object) => ({ type: 'folders', object, kind: 'created' }) as const)
+      const rows = created.map(({ n, id }) => ({ type: 'folders', n, object: id, kind: 'created' }) as const)
       await changes.record(tx, account, seq, rows, clock.now())
     },
     deliver: (mail, targets, note) => deliverer.deliver(mail, targets, note),

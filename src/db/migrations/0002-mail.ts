@@ -170,12 +170,13 @@ CREATE VIRTUAL TABLE message_text USING fts5 (
 CREATE TABLE changes (
   account INTEGER NOT NULL,
   type TEXT NOT NULL,
+  n INTEGER NOT NULL,
   object TEXT NOT NULL,
   created_seq INTEGER NOT NULL,
   changed_seq INTEGER NOT NULL,
   gone INTEGER NOT NULL,
   changed_at INTEGER NOT NULL,
-  PRIMARY KEY (account, type, object)
+  PRIMARY KEY (account, type, n)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX changes_created ON changes (account, type, created_seq);
 CREATE INDEX changes_changed ON changes (account, type, changed_seq);

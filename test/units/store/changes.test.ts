@@ -47,7 +47,11 @@ async function record(account: Account, changes: Change[]): Promise<void> {
   })
 }
 
-const change = (object: string, kind: Change['kind']): Change => ({ type: 'messages', object, kind })
+const numbers = new Map<string, number>()
+function change(object: string, kind: Change['kind']): Change {
+  if (!numbers.has(object)) numbers.set(object, numbers.size + 1)
+  return { type: 'messages', n: numbers.get(object)!, object, kind }
+}
 
 /** A small generator of repeatable random numbers (mulberry32). */
 function random(seed: number): () => number {
