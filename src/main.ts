@@ -70,17 +70,26 @@ function explain(error: unknown): unknown {
 
 /**
  * Runs the house until SIGINT or SIGTERM; a second signal ends the process at once.
+ * @throws ProductError when the disk fails: what is not on it is not promised, and nothing more can be
  * @param prepare see {@link HouseOptions}
  */
 export async function serve(config: Config, prepare?: HouseOptions['prepare']): Promise<void> {
   const house = await openHouse(config, { prepare })
   const { log } = house.app
   log.info({ ports: house.ports, data: config.DATA_DIR }, 'Mailstead is open')
-  const signal = await new Promise<string>((resolve) => {
+  const signalled = new Promise<string>((resolve) => {
     for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => resolve(name))
   })
+  const { db, blobsDb } = house.app
+  // Whoever supervises the process starts it again; going on would only refuse mail.
+  const broken = Promise.race([db.broken, blobsDb.broken]).then((cause) => ({ cause }))
+  const end = await Promise.race([signalled, broken])
   for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => process.exit(1))
-  log.info({ signal }, 'closing')
+  log.info(typeof end === 'string' ? { signal: end } : { err: end.cause }, 'closing')
   await house.close()
+  if (typeof end !== 'string') {
+    const sentence = `The disk did not keep what was written to ${config.DATA_DIR}: look at it before Mailstead is started again.`
+    throw new ProductError('service_unavailable', sentence, { cause: end.cause })
+  }
   log.info('closed')
 }

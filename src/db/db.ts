@@ -42,6 +42,8 @@ export class Db {
   readonly scan: Reader
   /** Counts for the operator: transactions committed, units in them, and flushes that made them durable. */
   readonly counts = { commits: 0, units: 0, flushes: 0 }
+  /** Resolves with the cause when a flush has failed: nothing can be written before a restart has looked at the file. */
+  readonly broken: Promise<unknown>
   readonly #writer: Link
   readonly #reader: Link
   readonly #log: WriteLog
@@ -50,10 +52,14 @@ export class Db {
   #draining: Promise<void> | undefined
   #flushing: Promise<void> | undefined
   #broken: unknown
+  #tellBroken: (error: unknown) => void = () => {}
   #closed = false
 
   constructor({ file, threads }: DbOptions) {
     this.file = file
+    this.broken = new Promise((resolve) => {
+      this.#tellBroken = resolve
+    })
     this.#writer = new Link({ filename: file, readOnly: false, pragmas: writePragmas(threads === undefined) })
     this.#reader = new Link({ filename: file, readOnly: false, pragmas: READ_PRAGMAS })
     this.read = readerOf(this.#reader)
@@ -172,6 +178,7 @@ export class Db {
         await this.#log.flush()
       } catch (error) {
         this.#broken = error
+        this.#tellBroken(error)
         for (const { unit } of done) unit.reject(error)
         continue
       }

@@ -107,6 +107,7 @@ describe('an answer', () => {
       db.write((tx) => tx.insert('things', { name: 'later' })),
       /EIO/,
     )
+    assert.match(String(await db.broken), /EIO/)
     await db.close()
   })
 })
