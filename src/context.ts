@@ -6,6 +6,7 @@ import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { type Clock, systemClock } from './base/clock.ts'
 import { ProductError } from './base/errors.ts'
 import { type Log, openLog } from './base/log.ts'
+import { closeAll } from './base/loop.ts'
 import { openResolver, type Resolver } from './base/resolver.ts'
 import { Vault } from './base/secrets.ts'
 import type { Config } from './config/config.ts'
@@ -77,13 +78,7 @@ export async function openContext(config: Config, overrides: Overrides = {}): Pr
     directory,
     store,
     inspector,
-    async close() {
-      await inspector.close()
-      await resolver.close()
-      await threads.close()
-      await blobsDb.close()
-      await db.close()
-    },
+    close: () => closeAll([inspector, resolver, threads, blobsDb, db].map((part) => () => part.close())),
   }
 }
 

@@ -1,7 +1,7 @@
 // Starts the house, waits for a signal, closes it.
 
 import { ProductError } from './base/errors.ts'
-import type { Service } from './base/loop.ts'
+import { closeAll, type Service } from './base/loop.ts'
 import type { Config } from './config/config.ts'
 import { type Context, type Overrides, openContext } from './context.ts'
 import { openInbound } from './inbound/listener.ts'
@@ -36,10 +36,7 @@ export async function openHouse(config: Config, options: HouseOptions = {}): Pro
   const http = openHttp(app, routes, { checkReplies: options.checkReplies ?? false })
   const services: Service[] = [openClockwork(app), http, inbound]
   const started: Service[] = []
-  const close = async () => {
-    for (const service of started.toReversed()) await service.stop()
-    await app.close()
-  }
+  const close = () => closeAll([...started.toReversed().map((service) => () => service.stop()), () => app.close()])
   try {
     await options.prepare?.(app)
     for (const service of services) {
@@ -86,10 +83,12 @@ export async function serve(config: Config, prepare?: HouseOptions['prepare']): 
   const end = await Promise.race([signalled, broken])
   for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => process.exit(1))
   log.info(typeof end === 'string' ? { signal: end } : { err: end.cause }, 'closing')
-  await house.close()
   if (typeof end !== 'string') {
+    // What is closed wants to write as well, and cannot.
+    await house.close().catch((error: unknown) => log.error({ err: error }, 'closing was not clean'))
     const sentence = `The disk did not keep what was written to ${config.DATA_DIR}: look at it before Mailstead is started again.`
     throw new ProductError('service_unavailable', sentence, { cause: end.cause })
   }
+  await house.close()
   log.info('closed')
 }
