@@ -1,0 +1,61 @@
+// A disk that fails ends the appliance with a sentence: whoever supervises it hears of it, and nothing false is promised.
+
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+
+const ROOT = join(import.meta.dirname, '../..')
+const TRIES = 100
+
+test('a flush that fails is told to whoever asked, and ends the process with 1', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'mailstead-disk-'))
+  const child = spawn(
+    process.execPath,
+    ['--import', join(ROOT, 'test/support/failing-disk.mjs'), 'src/cli/cli.ts', 'serve'],
+    {
+      cwd: ROOT,
+      env: {
+        PATH: process.env.PATH,
+        DATA_DIR: folder,
+        HTTP_PORT: '0',
+        SEND_PORT: '0',
+        SMTP_PORT: '0',
+        APP_ORIGIN: 'http://a.test',
+      },
+    },
+  )
+  let [out, err] = ['', '']
+  const opened = new Promise<void>((resolve) => {
+    child.stdout.on('data', (text) => {
+      out += text
+      if (out.includes('Mailstead is open')) resolve()
+    })
+  })
+  child.stderr.on('data', (text) => {
+    err += text
+  })
+  const ended = once(child, 'close')
+  await Promise.race([opened, ended])
+  const port = /"app":(\d+)/.exec(out)![1]
+  const key = /srk_\w+/.exec(out)![0]
+  const statuses: number[] = []
+  for (let i = 0; i < TRIES && statuses.at(-1) !== 500; i++) {
+    const reply = await fetch(`http://127.0.0.1:${port}/api/v1/domains`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', connection: 'close' },
+      body: JSON.stringify({ domain: `d${i}.test` }),
+    }).catch(() => null)
+    // It may be gone before its answer was read.
+    if (reply === null) break
+    statuses.push(reply.status)
+  }
+  assert.ok(statuses.includes(201) && statuses.length < TRIES, statuses.join(' '))
+  const [code] = await ended
+  assert.equal(code, 1)
+  assert.match(err, /The disk did not keep what was written/)
+  await rm(folder, { recursive: true, force: true })
+})
