@@ -50,8 +50,7 @@ export function newId(kind: IdKind): string {
   return ID_PREFIX[kind] + randomName()
 }
 
-/** True when a string has the form of an id of that kind; it may still name nothing. */
-export function isId(kind: IdKind, value: string): boolean {
-  const prefix = ID_PREFIX[kind]
-  return value.startsWith(prefix) && /^[a-z0-9]{24}$/.test(value.slice(prefix.length))
+/** The form of an id of that kind, as a regular expression; what has it may still name nothing. */
+export function idPattern(kind: IdKind): string {
+  return `^${ID_PREFIX[kind]}[a-z0-9]{${LENGTH}}$`
 }

@@ -3,7 +3,7 @@
 import { type Static, type TInteger, type TObject, type TOptional, type TSchema, type TUnsafe, Type } from 'typebox'
 import Format from 'typebox/format'
 import { ProductError } from '../../base/errors.ts'
-import { ID_PREFIX, type IdKind } from '../../base/ids.ts'
+import { type IdKind, idPattern } from '../../base/ids.ts'
 
 /** Largest page of any list (specification §8). */
 export const PAGE_MAX = 100
@@ -25,7 +25,7 @@ export function Words<const W extends readonly string[]>(words: W, description?:
 
 /** A public id (decisions §1.1). In a path another form is "not found", elsewhere it is a wrong value. */
 export function Id(kind: IdKind) {
-  return Type.String({ pattern: `^${ID_PREFIX[kind]}[a-z0-9]{24}$`, 'x-id': kind })
+  return Type.String({ pattern: idPattern(kind), 'x-id': kind })
 }
 
 /** The same schema, null allowed. */
@@ -54,9 +54,6 @@ export function listOf<S extends TSchema>(item: S) {
 export function CommaList<S extends TSchema>(item: S, max: number) {
   return Type.Array(item, { maxItems: max })
 }
-
-/** `true` or `false` in a query. */
-export const BooleanQuery = Type.Boolean()
 
 /** A time as it leaves the house: see `isoTime`. */
 export const Timestamp = Type.String({

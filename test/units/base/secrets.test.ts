@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { canonicalJson } from '../../../src/base/canonical-json.ts'
-import { ID_PREFIX, type IdKind, isId, newId } from '../../../src/base/ids.ts'
+import { ID_PREFIX, type IdKind, idPattern, newId } from '../../../src/base/ids.ts'
 import { isSecret, newSecret, Vault } from '../../../src/base/secrets.ts'
 
 describe('secrets', () => {
@@ -48,6 +48,8 @@ describe('the vault', () => {
     assert.notDeepEqual(vault.mac('a', 'x'), vault.mac('b', 'x'))
   })
 })
+
+const isId = (kind: IdKind, id: string) => new RegExp(idPattern(kind)).test(id)
 
 describe('ids', () => {
   it('have their prefix and 24 characters, and are told apart by kind', () => {

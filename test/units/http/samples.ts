@@ -5,7 +5,6 @@ import { Type } from 'typebox'
 import { conflict, invalid, ProductError } from '../../../src/base/errors.ts'
 import { answer, bytes, type Route, route } from '../../../src/surfaces/http/route.ts'
 import {
-  BooleanQuery,
   CommaList,
   Default,
   Id,
@@ -55,7 +54,7 @@ function readers(kept: Memory): Route[] {
         status: Words(['new', 'old']),
         min: Type.Integer({ minimum: 0 }),
         since: TimeQuery,
-        open: BooleanQuery,
+        open: Type.Boolean(),
         include: CommaList(Words(['a', 'b']), 2),
         sort: Default(Words(['asc', 'desc']), 'desc'),
       }),
