@@ -20,6 +20,16 @@ export const ID_PREFIX = {
   message: 'msg_',
   attachment: 'att_',
   inboundLog: 'ilog_',
+  provider: 'dprov_',
+  deliveryGroup: 'dgrp_',
+  limitRequest: 'slir_',
+  email: 'eml_',
+  deliveryLog: 'dlog_',
+  suppression: 'sup_',
+  submission: 'sub_',
+  event: 'evt_',
+  webhook: 'whk_',
+  webhookAttempt: 'whda_',
 } as const
 
 export type IdKind = keyof typeof ID_PREFIX

@@ -4,6 +4,7 @@ import { type Static, type TSchema, Type } from 'typebox'
 
 const Port = Type.Integer({ minimum: 0, maximum: 65535 })
 const Origin = Type.String({ pattern: '^(https?://[^/?#@\\s]+)?$' })
+const BaseUrl = Type.String({ pattern: '^https?://[^?#@\\s]*[^/?#@\\s]$' })
 const HostName = Type.String({
   pattern: '^(?=.{1,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\\.)*[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$',
 })
@@ -116,6 +117,49 @@ export const settings = {
     description: 'Days the rows of the inbound and delivery logs are kept.',
   },
 
+  GOOGLE_CLIENT_ID: Type.String({ default: '', description: 'OAuth client id at Google. Empty: no Gmail accounts.' }),
+  GOOGLE_CLIENT_SECRET: Type.String({ default: '', description: 'OAuth client secret at Google.' }),
+  GOOGLE_AUTH_BASE: {
+    ...BaseUrl,
+    default: 'https://accounts.google.com',
+    description: 'Where a person allows the use of a Google account.',
+  },
+  GOOGLE_TOKEN_BASE: {
+    ...BaseUrl,
+    default: 'https://oauth2.googleapis.com',
+    description: 'Where Google gives tokens.',
+  },
+  GOOGLE_API_BASE: { ...BaseUrl, default: 'https://gmail.googleapis.com', description: 'The Gmail API.' },
+  MICROSOFT_CLIENT_ID: Type.String({
+    default: '',
+    description: 'OAuth client id at Microsoft. Empty: no Outlook accounts.',
+  }),
+  MICROSOFT_CLIENT_SECRET: Type.String({ default: '', description: 'OAuth client secret at Microsoft.' }),
+  MICROSOFT_AUTH_BASE: {
+    ...BaseUrl,
+    default: 'https://login.microsoftonline.com/common',
+    description: 'Where a person allows the use of a Microsoft account, and where Microsoft gives tokens.',
+  },
+  MICROSOFT_API_BASE: { ...BaseUrl, default: 'https://graph.microsoft.com', description: 'The Microsoft Graph API.' },
+  SES_ACCESS_KEY_ID: Type.String({
+    default: '',
+    description: 'Access key of the shared Amazon SES account. Empty: no shared account.',
+  }),
+  SES_SECRET_ACCESS_KEY: Type.String({ default: '', description: 'Secret that belongs to SES_ACCESS_KEY_ID.' }),
+  SES_REGION: Type.String({
+    default: 'us-east-1',
+    pattern: '^[a-z0-9-]{1,32}$',
+    description: 'Region of the shared Amazon SES account.',
+  }),
+  SES_ENDPOINT: { ...Origin, default: '', description: 'Address of the SES API. Empty: that of the region.' },
+  SES_TOPIC_ARNS: Type.Array(
+    Type.String({ pattern: '^arn:[a-z0-9-]+:sns:[a-z0-9-]+:[0-9]{12}:[A-Za-z0-9_-]{1,256}$' }),
+    {
+      default: [],
+      description: 'SNS topics whose notifications about sent mail are believed.',
+    },
+  ),
+
   // Named and checked from the first day (decisions §13), so that a settings file need not change when their feature comes.
   TRASH_RETENTION_DAYS: { ...Days, default: 30, description: later('Days mail stays in Trash and Junk.') },
   DELETED_MAILBOX_RETENTION_DAYS: {
@@ -126,21 +170,27 @@ export const settings = {
   OPERATOR_BIND: {
     ...HostPort,
     default: '127.0.0.1:9090',
-    description: later('Address and port of the Operator API.'),
+    description: 'Address and port of the Operator API.',
   },
   DIRECT_DELIVERY: Type.Boolean({
     default: true,
-    description: later('Delivers to the MX of a recipient where no sending account fits.'),
+    description: 'Delivers to the MX of a recipient where no sending account fits.',
   }),
+  DIRECT_PORT: {
+    ...Port,
+    default: 25,
+    minimum: 1,
+    description: 'TCP port of the mail servers of others; another one only for trials.',
+  },
   ALLOW_PRIVATE_SMTP_HOSTS: Type.Boolean({
     default: false,
-    description: later('Sending accounts may lie in private networks.'),
+    description: 'Sending accounts and mail servers of others may lie in private networks.',
   }),
-  ALLOW_PRIVATE_WEBHOOKS: Type.Boolean({ default: false, description: later('Webhooks may lie in private networks.') }),
+  ALLOW_PRIVATE_WEBHOOKS: Type.Boolean({ default: false, description: 'Webhooks may lie in private networks.' }),
   WEBHOOK_PAYLOAD_RETENTION_DAYS: {
     ...Days,
     default: 7,
-    description: later('Days the payload of a webhook delivery is kept.'),
+    description: 'Days an event and the payload of its webhook deliveries are kept.',
   },
   BILLING_CURRENCY: Type.String({
     default: 'USD',
@@ -151,7 +201,7 @@ export const settings = {
   BILLING_ENFORCE: Type.Boolean({ default: false, description: later('Refuses sending without credit.') }),
   ATTACHMENT_EXTRA_EXTENSIONS: Type.Array(Type.String({ pattern: '^[a-z0-9]{1,16}$' }), {
     default: [],
-    description: later('File name extensions that may be sent beside the usual ones.'),
+    description: 'File name extensions that may be sent beside the usual ones.',
   }),
   MAILBOX_GATED: Type.Array(Type.String({ pattern: '^[a-z_]{1,64}$' }), {
     default: [],

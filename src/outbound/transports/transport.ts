@@ -1,0 +1,70 @@
+// The contract of everything that takes a mail off our hands.
+
+import type { Confirmation, DelayCause, Provider, Reply } from '../records.ts'
+
+/** One mail for one carrier: all recipients travel together. */
+export interface Handover {
+  /** `eml_…`, the mark a provider may keep with the mail. */
+  emailId: string
+  /** Address of the From field. */
+  from: string
+  /** Envelope sender; "" is the null sender. */
+  mailFrom: string
+  /** Envelope recipients, at least one. */
+  recipients: readonly string[]
+  /** Those of them that no To or Cc field may show. */
+  hidden: readonly string[]
+  /** Exactly the bytes that leave, signed, CRLF line ends. */
+  bytes: Uint8Array
+  internetMessageId: string
+  /** True when an earlier try ended without our knowing how: look for the mail at the provider before sending it again. */
+  uncertain: boolean
+  /** Aborted when the house closes and patience has run out. */
+  signal: AbortSignal
+}
+
+/** What the carrier said of one recipient. */
+export type Verdict =
+  | { kind: 'sent'; reply: Reply }
+  | { kind: 'later'; reply: Reply; cause: DelayCause }
+  /** `about` tells a refusal of the recipient from one of the mail itself (552, 554 5.6.x and 5.7.x at DATA). */
+  | { kind: 'never'; reply: Reply; about: 'recipient' | 'content' }
+
+/** Decisions §3.1: how far a test or a try came. */
+export type Stage = 'dns' | 'connect' | 'tls' | 'greeting' | 'auth' | 'sender' | 'recipient' | 'data' | 'api'
+
+export type Handed =
+  /** The carrier looked at the mail: one verdict per recipient, in their order. */
+  | {
+      kind: 'answered'
+      verdicts: readonly Verdict[]
+      confirmation: Confirmation
+      /** Ids the provider gave the mail: replies and reports may name them. */
+      remoteIds: readonly string[]
+      /** Name of the server that answered. */
+      peer: string
+    }
+  /** The account itself failed before anything was accepted: another one may do (decisions §6.2, last sentence). */
+  | { kind: 'unavailable'; stage: Stage; reply: Reply; cause: DelayCause; retryAfterMs: number | null }
+
+/** What a test of an account found (decisions §3.1). */
+export interface CheckResult {
+  success: boolean
+  /** The last stage reached. */
+  stage: Stage
+  smtpCode: number | null
+  /** One sentence a person understands, at most 300 characters, without secrets. */
+  message: string
+}
+
+/** One carrier. Everything in it is bounded in time; it never throws for what the other side does. */
+export interface Transport {
+  hand(handover: Handover): Promise<Handed>
+  /** Connects, secures and signs in; with an address also sends a one-line test mail to it. At most 15 s. */
+  check(to: string | null): Promise<CheckResult>
+  /** Ends idle connections; those in use end with their mail. */
+  close(): Promise<void>
+}
+
+/** Makes the transport of one version of a provider; secrets are opened here and nowhere else. */
+export type OpenTransport = (provider: Provider) => Promise<Transport>
