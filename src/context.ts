@@ -9,6 +9,7 @@ import { type Log, openLog } from './base/log.ts'
 import { closeAll } from './base/loop.ts'
 import { openResolver, type Resolver } from './base/resolver.ts'
 import { Vault } from './base/secrets.ts'
+import { openWake, type Wake } from './base/wake.ts'
 import type { Config } from './config/config.ts'
 import { type DataFolder, openDataFolder } from './config/data-folder.ts'
 import { Db } from './db/db.ts'
@@ -17,6 +18,7 @@ import { blobMigrations, mailMigrations } from './db/migrations/migrations.ts'
 import { DbThreads } from './db/threads.ts'
 import { type Directory, openDirectory } from './directory/directory.ts'
 import { Teams } from './directory/teams.ts'
+import { Outbox } from './events/outbox.ts'
 import { Inspector } from './mail/inspector.ts'
 import { openStore, type Store } from './store/store.ts'
 
@@ -35,7 +37,11 @@ export interface Context {
   blobsDb: Db
   vault: Vault
   resolver: Resolver
+  /** Rings across the threads of the house. */
+  wake: Wake
   directory: Directory
+  /** What happened, waiting to be told. */
+  outbox: Outbox
   store: Store
   /** Threads that authenticate and parse arriving mail. */
   inspector: Inspector
@@ -62,6 +68,8 @@ export async function openContext(config: Config, overrides: Overrides = {}): Pr
   const threads = new DbThreads(SCAN_THREADS)
   const { db, blobsDb } = await openDbs(config.DATA_DIR, threads, clock)
   const resolver = openResolver({ servers: config.DNS_SERVERS, clock })
+  const wake = openWake(config.DATA_DIR)
+  const outbox = new Outbox(wake)
   const store = openStore({ db, blobsDb, clock })
   const openAccount = store.openAccount
   const directory = openDirectory({ db, clock, vault, resolver, config, openAccount })
@@ -75,10 +83,15 @@ export async function openContext(config: Config, overrides: Overrides = {}): Pr
     blobsDb,
     vault,
     resolver,
+    wake,
     directory,
+    outbox,
     store,
     inspector,
-    close: () => closeAll([inspector, resolver, threads, blobsDb, db].map((part) => () => part.close())),
+    close: async () => {
+      wake.close()
+      await closeAll([inspector, resolver, threads, blobsDb, db].map((part) => () => part.close()))
+    },
   }
 }
 
