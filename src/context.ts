@@ -13,6 +13,7 @@ import { openWake, type Wake } from './base/wake.ts'
 import type { Config } from './config/config.ts'
 import { type DataFolder, openDataFolder } from './config/data-folder.ts'
 import { Db } from './db/db.ts'
+import { lockFolder } from './db/folder-lock.ts'
 import { migrate } from './db/migrate.ts'
 import { blobMigrations, mailMigrations } from './db/migrations/migrations.ts'
 import { DbThreads } from './db/threads.ts'
@@ -53,6 +54,8 @@ export interface Context {
 export interface Overrides {
   clock?: Clock
   log?: Log
+  /** Takes the data folder for this process: two appliances on one folder would hand the same mail over twice. */
+  alone?: boolean
 }
 
 /**
@@ -64,9 +67,13 @@ export async function openContext(config: Config, overrides: Overrides = {}): Pr
   const clock = overrides.clock ?? systemClock
   const log = overrides.log ?? openLog(config.LOG_LEVEL)
   const folder = await openDataFolder(config)
+  const freeFolder = overrides.alone === true ? lockFolder(config.DATA_DIR) : () => {}
   const vault = new Vault(folder.secret)
   const threads = new DbThreads(SCAN_THREADS)
-  const { db, blobsDb } = await openDbs(config.DATA_DIR, threads, clock)
+  const { db, blobsDb } = await openDbs(config.DATA_DIR, threads, clock).catch((error: unknown) => {
+    freeFolder()
+    throw error
+  })
   const resolver = openResolver({ servers: config.DNS_SERVERS, clock })
   const wake = openWake(config.DATA_DIR)
   const outbox = new Outbox(wake)
@@ -90,7 +97,8 @@ export async function openContext(config: Config, overrides: Overrides = {}): Pr
     inspector,
     close: async () => {
       wake.close()
-      await closeAll([inspector, resolver, threads, blobsDb, db].map((part) => () => part.close()))
+      const parts = [inspector, resolver, threads, blobsDb, db]
+      await closeAll([...parts.map((part) => () => part.close()), async () => freeFolder()])
     },
   }
 }

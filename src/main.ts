@@ -31,7 +31,7 @@ export interface HouseOptions extends Overrides {
  * @throws ProductError with one sentence when a setting, the folder or a port is not usable
  */
 export async function openHouse(config: Config, options: HouseOptions = {}): Promise<House> {
-  const app = await openContext(config, options)
+  const app = await openContext(config, { ...options, alone: true })
   const inbound = openInbound(app)
   const http = openHttp(app, routes, { checkReplies: options.checkReplies ?? false })
   const services: Service[] = [openClockwork(app), http, inbound]
