@@ -2,8 +2,12 @@
 
 import type { SendScope } from '../directory/mailbox-input.ts'
 import type { Address } from '../mail/mail.ts'
+import type { BounceSubType, BounceType, DelayCause, Reply } from '../mail/report/reply-class.ts'
+import type { FeedbackType } from '../mail/report/report.ts'
 
 export type { Page, PageKey } from '../db/page.ts'
+export type { BounceSubType, BounceType, DelayCause, Reply } from '../mail/report/reply-class.ts'
+export type { FeedbackType } from '../mail/report/report.ts'
 
 export type ProviderType = 'smtp' | 'gmail_api' | 'outlook_api' | 'amazon_ses'
 export type ProviderStatus = 'active' | 'inactive' | 'error' | 'pending'
@@ -104,26 +108,6 @@ export interface Delivery {
 
 /** Decisions §9.4 `delivery.confirmation`. */
 export type Confirmation = 'recipient_mx' | 'relay' | 'provider_api' | 'local'
-/** Decisions §9.4 `delay.type`. */
-export type DelayCause =
-  | 'mailbox_full'
-  | 'throttled'
-  | 'greylisted'
-  | 'network'
-  | 'dns'
-  | 'provider_quota'
-  | 'transient'
-/** Decisions §9.4 `bounce.type` and `bounce.sub_type`. */
-export type BounceType = 'permanent' | 'transient' | 'undetermined'
-export type BounceSubType =
-  | 'general'
-  | 'no_such_user'
-  | 'mailbox_full'
-  | 'domain_not_found'
-  | 'content_rejected'
-  | 'policy'
-  | 'expired'
-  | 'suppressed_by_provider'
 /** Decisions §9.4 `rejection.reason`. */
 export type RejectionReason =
   | 'suppressed'
@@ -133,16 +117,6 @@ export type RejectionReason =
   | 'message_too_large'
   | 'policy'
   | 'sending_not_approved'
-export type FeedbackType = 'abuse' | 'fraud' | 'not_spam' | 'other' | 'virus'
-
-/** What somebody said of one delivery: the reply of a server, or the words of a report. */
-export interface Reply {
-  smtpCode: number | null
-  /** RFC 3463, as "5.1.1"; null when none was given. */
-  enhancedCode: string | null
-  /** As it was said, one line, at most 300 characters, without secrets. */
-  text: string
-}
 
 /** What became of one delivery: the moves of decisions §6.2. Each is applied by {@link Fate} in one unit of work. */
 export type Outcome =

@@ -1,0 +1,56 @@
+// The address reports about a mail come back to: it names the mail, and nobody but this house can make one.
+
+import { timingSafeEqual } from 'node:crypto'
+import type { Vault } from '../base/secrets.ts'
+import type { Config } from '../config/config.ts'
+
+const PURPOSE = 'bounce-address'
+const LABEL = 'bounce.'
+/** The mail's key in base36: enough for 10^14 mails. Characters. */
+const NUMBER_LENGTH = 9
+/** Base36 characters of the proof: 77 bits, far beyond what can be tried over SMTP. */
+const PROOF_LENGTH = 15
+const LOCAL_PART = /^b\+([0-9a-z]{9})([0-9a-z]{15})$/
+const FEEDBACK_LOCAL_PART = 'fbl'
+
+/** The envelope sender of a mail, `b+…@bounce.<mail host>` (decisions §8.1). Nothing of it is stored. */
+export function bounceAddress(vault: Vault, config: Pick<Config, 'MAIL_HOSTS'>, emailN: number): string {
+  const number = emailN.toString(36).padStart(NUMBER_LENGTH, '0')
+  return `b+${number}${proof(vault, number)}@${LABEL}${config.MAIL_HOSTS[0]}`
+}
+
+/** The key of the mail an address was made for; null when this house did not make it. Any case: some servers fold it. */
+export function readBounceAddress(vault: Vault, config: Pick<Config, 'MAIL_HOSTS'>, address: string): number | null {
+  const [local, domain] = splitAddress(address)
+  const match = LOCAL_PART.exec(local)
+  if (match === null || !isBounceDomain(config, domain)) return null
+  const expected = Buffer.from(proof(vault, match[1]!))
+  return timingSafeEqual(expected, Buffer.from(match[2]!)) ? Number.parseInt(match[1]!, 36) : null
+}
+
+/** Where complaints are asked for (RFC 5965), `fbl@bounce.<mail host>`. */
+export function feedbackAddress(config: Pick<Config, 'MAIL_HOSTS'>): string {
+  return `${FEEDBACK_LOCAL_PART}@${LABEL}${config.MAIL_HOSTS[0]}`
+}
+
+/** True for the feedback address under any of our names. */
+export function isFeedbackAddress(config: Pick<Config, 'MAIL_HOSTS'>, address: string): boolean {
+  const [local, domain] = splitAddress(address)
+  return local === FEEDBACK_LOCAL_PART && isBounceDomain(config, domain)
+}
+
+/** True for `bounce.<mail host>` of any of our names; in any case. */
+export function isBounceDomain(config: Pick<Config, 'MAIL_HOSTS'>, domain: string): boolean {
+  const name = domain.toLowerCase()
+  return name.startsWith(LABEL) && config.MAIL_HOSTS.includes(name.slice(LABEL.length))
+}
+
+function splitAddress(address: string): [local: string, domain: string] {
+  const at = address.lastIndexOf('@')
+  return [address.slice(0, Math.max(at, 0)).toLowerCase(), address.slice(at + 1)]
+}
+
+function proof(vault: Vault, number: string): string {
+  const mac = BigInt(`0x${vault.mac(PURPOSE, number).toString('hex')}`)
+  return (mac % 36n ** BigInt(PROOF_LENGTH)).toString(36).padStart(PROOF_LENGTH, '0')
+}
