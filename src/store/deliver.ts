@@ -43,6 +43,9 @@ export interface Delivered {
   rcptTo: string
   outcome: 'stored' | 'duplicate' | 'full'
   messageId: string | null
+  /** Ids of what was stored, null and none for the other outcomes: the folder, and attachments in the order of the mail. */
+  folderId: string | null
+  attachmentIds: readonly string[]
   threadId: string | null
   threadBy: 'id' | 'subject' | 'new' | null
   threadRef: string | null
@@ -95,6 +98,8 @@ export class Deliverer {
       mailboxId: target.mailboxId,
       rcptTo: target.rcptTo,
       messageId: null,
+      folderId: null,
+      attachmentIds: [],
       threadId: null,
       threadBy: null,
       threadRef: null,
@@ -106,7 +111,7 @@ export class Deliverer {
       await accounts.markFull(tx, account.n, clock.now())
       return { ...copy, outcome: 'full' }
     }
-    const { id, joined } = await this.#keep(tx, account, mail, target)
+    const { id, folderId, attachmentIds, joined } = await this.#keep(tx, account, mail, target)
     await tx.run(
       `INSERT INTO recent_deliveries (account, digest, message_id, delivered_at) VALUES (?, ?, ?, ?)
        ON CONFLICT (account, digest) DO UPDATE SET message_id = excluded.message_id, delivered_at = excluded.delivered_at`,
@@ -116,6 +121,8 @@ export class Deliverer {
       ...copy,
       outcome: 'stored',
       messageId: id,
+      folderId,
+      attachmentIds,
       threadId: joined.id,
       threadBy: joined.by,
       threadRef: joined.ref,
@@ -135,7 +142,7 @@ export class Deliverer {
     account: Account,
     mail: ArrivedMail,
     target: DeliverTarget,
-  ): Promise<{ id: string; joined: Joined }> {
+  ): Promise<{ id: string; folderId: string; attachmentIds: string[]; joined: Joined }> {
     const { clock, folders } = this.#parts
     const { inspection, receivedAt } = mail
     const id = newId('message')
@@ -148,7 +155,7 @@ export class Deliverer {
       listed: !target.junk,
       own: [target.email, target.rcptTo].map((address) => address.toLowerCase()),
     })
-    const n = await insertMessage(tx, {
+    const { n, attachmentIds } = await insertMessage(tx, {
       id,
       account: account.n,
       thread: joined.n,
@@ -179,7 +186,7 @@ export class Deliverer {
       { type: 'threads', n: joined.n, object: joined.id, kind: joined.created ? 'created' : 'updated' },
       { type: 'folders', n: folder.n, object: folder.id, kind: 'updated' },
     ])
-    return { id, joined }
+    return { id, folderId: folder.id, attachmentIds, joined }
   }
 
   async #tell(tx: Tx, account: Account, bytes: number, changes: readonly Change[]): Promise<void> {

@@ -142,7 +142,7 @@ export class TestMailbox {
         this.#threads.set(put.thread, thread)
         const flags = { seen: false, flagged: false, draft: false, answered: false, ...put.flags }
         const listed = put.folders.some((role) => role !== 'junk' && role !== 'trash')
-        const n = await insertMessage(tx, {
+        const { n } = await insertMessage(tx, {
           id,
           account: this.account.n,
           thread,

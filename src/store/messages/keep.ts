@@ -31,19 +31,29 @@ export interface NewMessage {
   createdAt: number
 }
 
-/** Writes the rows of a message that hang on nothing but the message. @returns its number */
-export async function insertMessage(tx: Tx, message: NewMessage): Promise<number> {
+/** What a message was given when it was written. */
+export interface KeptMessage {
+  n: number
+  /** Public ids, in the order of the mail's attachments. */
+  attachmentIds: string[]
+}
+
+/** Writes the rows of a message that hang on nothing but the message. */
+export async function insertMessage(tx: Tx, message: NewMessage): Promise<KeptMessage> {
   const { account, mail } = message
   const keywords = labelsOf(message.keywords)
   const people = await notePeople(tx, account, mail)
   const n = await nextNumber(tx, account, message.receivedAt)
   await tx.insert('messages', { n, ...rowOf(message, keywords, people) })
   for (const keyword of keywords) await tx.insert('message_keywords', { account, keyword, message: n })
-  for (const part of mail.attachments) await tx.insert('attachments', attachmentRow(account, n, part))
+  const attachmentIds = mail.attachments.map(() => newId('attachment'))
+  for (const [index, part] of mail.attachments.entries()) {
+    await tx.insert('attachments', { id: attachmentIds[index], ...attachmentRow(account, n, part) })
+  }
   // FTS5 writes what it has gathered at every savepoint, and where a row is below the one before: told at the end and in order, it
   // does so once for all messages of a transaction.
   tx.atEnd((end) => indexMessage(end, { n, account, mail, people }), n)
-  return n
+  return { n, attachmentIds }
 }
 
 function rowOf(message: NewMessage, keywords: string[], people: People): Row {
@@ -85,7 +95,6 @@ function rowOf(message: NewMessage, keywords: string[], people: People): Row {
 
 function attachmentRow(account: number, message: number, part: AttachmentPart): Row {
   return {
-    id: newId('attachment'),
     account,
     message,
     part_id: part.partId,
