@@ -9,6 +9,8 @@ import { type ArrivedMail, type Delivered, Deliverer, type DeliverTarget } from 
 import { Folders } from './folders.ts'
 import { InboundLog } from './inbound-log.ts'
 import { Messages } from './messages/messages.ts'
+import { SentCopies } from './sent.ts'
+import { Submissions } from './submissions.ts'
 import { Threads } from './threads/threads.ts'
 
 export interface Store {
@@ -19,6 +21,9 @@ export interface Store {
   changes: ChangeLedger
   blobs: Blobs
   inboundLog: InboundLog
+  /** Copies of what was sent. */
+  sent: SentCopies
+  submissions: Submissions
   /** Makes the account of a new mailbox with its folders, inside the unit of work that makes the mailbox. */
   openAccount(tx: Tx, mailboxId: string): Promise<void>
   /** See {@link Deliverer.deliver}. */
@@ -45,6 +50,8 @@ export function openStore(parts: { db: Db; blobsDb: Db; clock: Clock }): Store {
     messages: new Messages({ db, clock, accounts, blobs, folders }),
     threads: new Threads({ db, clock, accounts, folders }),
     inboundLog: new InboundLog(db),
+    sent: new SentCopies({ db, clock, accounts, folders, changes }),
+    submissions: new Submissions({ db, clock, accounts, changes }),
     async openAccount(tx, mailboxId) {
       const account = await accounts.open(tx, mailboxId)
       const created = await folders.open(tx, account)
