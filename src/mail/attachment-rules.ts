@@ -8,7 +8,7 @@ export interface GivenAttachment {
   content: string | Uint8Array
   type?: string | null
   disposition?: 'attachment' | 'inline' | null
-  content_id?: string | null
+  contentId?: string | null
 }
 
 /**
