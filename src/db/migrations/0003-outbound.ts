@@ -113,6 +113,7 @@ CREATE TABLE emails (
   id TEXT NOT NULL UNIQUE,
   team_id TEXT NOT NULL,
   mailbox_id TEXT,
+  domain_id TEXT,
   source TEXT NOT NULL,
   scope TEXT NOT NULL,
   from_email TEXT NOT NULL,
@@ -141,34 +142,25 @@ CREATE TABLE deliveries (
   sent_from_email TEXT NOT NULL,
   status TEXT NOT NULL,
   status_reason TEXT,
-  route_reason TEXT,
   attempts INTEGER NOT NULL DEFAULT 0,
   sent_at INTEGER,
   delay_told_at INTEGER,
   notice_due INTEGER NOT NULL DEFAULT 0,
+  created_at INTEGER NOT NULL,
   words TEXT NOT NULL,
-  created_at INTEGER NOT NULL
+  timeline TEXT NOT NULL DEFAULT ''
 ) STRICT;
 CREATE INDEX deliveries_email ON deliveries (email);
 CREATE INDEX deliveries_team ON deliveries (team_id, created_at DESC, n DESC);
 CREATE INDEX deliveries_mailbox ON deliveries (mailbox_id, created_at DESC, n DESC) WHERE mailbox_id IS NOT NULL;
 CREATE INDEX deliveries_notice ON deliveries (email) WHERE notice_due = 1;
 
-CREATE TABLE delivery_steps (
-  delivery INTEGER NOT NULL,
-  step INTEGER NOT NULL,
-  at INTEGER NOT NULL,
-  type TEXT NOT NULL,
-  detail TEXT NOT NULL,
-  smtp_code INTEGER,
-  PRIMARY KEY (delivery, step)
-) STRICT, WITHOUT ROWID;
-
 CREATE TABLE remote_ids (
   remote_id TEXT NOT NULL,
   email INTEGER NOT NULL,
   PRIMARY KEY (remote_id, email)
 ) STRICT, WITHOUT ROWID;
+CREATE INDEX remote_ids_email ON remote_ids (email);
 
 CREATE TABLE queue (
   delivery INTEGER PRIMARY KEY,
