@@ -1,6 +1,7 @@
 // Requests that carry an Idempotency-Key: each is done once, and its answer is kept for a day.
 
 import type { Clock } from '../base/clock.ts'
+import { ProductError } from '../base/errors.ts'
 import { randomName } from '../base/ids.ts'
 import type { Db, Tx } from '../db/db.ts'
 
@@ -72,15 +73,20 @@ export class Replays {
    * @param status a number the caller gets back with the body
    */
   async keep(scope: string, lock: string, status: number, body: Uint8Array): Promise<void> {
-    await this.#db.write((tx) =>
-      tx.run("UPDATE replays SET state = 'done', status = ?, body = ?, expires_at = ? WHERE scope = ? AND state = ?", [
-        status,
-        body,
-        this.#clock.now() + KEEP_MS,
-        scope,
-        runningState(lock),
-      ]),
-    )
+    await this.#db.write((tx) => this.#finish(tx, scope, lock, status, body))
+  }
+
+  /**
+   * The same within the unit of work the answer tells of: both are durable, or neither is.
+   * @throws ProductError idempotency_conflict when the lock ran out and somebody else holds the key: they do the work, so that this
+   *   unit of work must not
+   */
+  async keepIn(tx: Tx, scope: string, lock: string, status: number, body: Uint8Array): Promise<void> {
+    if (await this.#finish(tx, scope, lock, status, body)) return
+    throw new ProductError('idempotency_conflict', 'The request took so long that its repetition was begun instead.', {
+      param: 'Idempotency-Key',
+      retryAfter: 1,
+    })
   }
 
   /** Gives a key back after a failure, so that a corrected request may use it. */
@@ -88,6 +94,14 @@ export class Replays {
     await this.#db.write((tx) =>
       tx.run('DELETE FROM replays WHERE scope = ? AND state = ?', [scope, runningState(lock)]),
     )
+  }
+
+  async #finish(tx: Tx, scope: string, lock: string, status: number, body: Uint8Array): Promise<boolean> {
+    const { changes } = await tx.run(
+      "UPDATE replays SET state = 'done', status = ?, body = ?, expires_at = ? WHERE scope = ? AND state = ?",
+      [status, body, this.#clock.now() + KEEP_MS, scope, runningState(lock)],
+    )
+    return changes > 0
   }
 
   async #sweep(tx: Tx, now: number): Promise<void> {

@@ -1,7 +1,9 @@
 // What a handler may know of the request itself.
 
+import type { Tx } from '../../db/db.ts'
 import { expectMatch } from './etag.ts'
-import type { RequestFacts } from './route.ts'
+import { keepWithin } from './idempotency.ts'
+import type { Answer, RequestFacts } from './route.ts'
 import type { Visit } from './visit.ts'
 
 // A class, because an object literal with getters costs V8 a hidden class for every request.
@@ -38,5 +40,9 @@ export class Facts implements RequestFacts {
 
   matches(current: unknown): void {
     expectMatch(this.#visit.header('if-match'), current)
+  }
+
+  keep(tx: Tx, value: Answer): Promise<void> {
+    return keepWithin(tx, this.#visit, value)
   }
 }

@@ -3,9 +3,10 @@
 import { canonicalJson } from '../../base/canonical-json.ts'
 import { ProductError } from '../../base/errors.ts'
 import { sha256, type Vault } from '../../base/secrets.ts'
+import type { Tx } from '../../db/db.ts'
 import { ownerOf } from './input.ts'
-import type { Outcome } from './reply.ts'
-import { type BytesAnswer, isBytes } from './route.ts'
+import { type Outcome, outcomeOf } from './reply.ts'
+import { type Answer, answer, type BytesAnswer, isBytes } from './route.ts'
 import type { Visit } from './visit.ts'
 
 const IN_FLIGHT_RETRY_SECONDS = 1
@@ -35,6 +36,8 @@ export async function once(visit: Visit, work: () => Promise<Outcome | BytesAnsw
     visit.ctx.set('Idempotent-Replayed', 'true')
     return { ...box.open(claim.body), status: claim.status }
   }
+  const replay = { scope, lock: claim.lock, close: box.close, kept: false }
+  visit.replay = replay
   let outcome: Outcome | BytesAnswer
   try {
     outcome = await work()
@@ -43,11 +46,27 @@ export async function once(visit: Visit, work: () => Promise<Outcome | BytesAnsw
     await replays.release(scope, claim.lock)
     throw error
   }
-  await replays.keep(scope, claim.lock, outcome.status, box.close(outcome)).catch((error: unknown) => {
+  if (replay.kept) return outcome
+  const finish =
+    outcome.lasting === false
+      ? replays.release(scope, claim.lock)
+      : replays.keep(scope, claim.lock, outcome.status, box.close(outcome))
+  await finish.catch((error: unknown) => {
     // The work is done: telling the caller it failed would have it done twice.
     visit.desk.app.log.error({ err: error, request_id: visit.id }, 'an answer was not kept for replay')
   })
   return outcome
+}
+
+/** Keeps the answer as part of the unit of work it tells of; see {@link RequestFacts.keep}. */
+export async function keepWithin(tx: Tx, visit: Visit, value: Answer): Promise<void> {
+  const { replay } = visit
+  if (replay === null) return
+  const outcome = outcomeOf(visit, answer(value)) as Outcome
+  await visit.desk.app.directory.replays.keepIn(tx, replay.scope, replay.lock, outcome.status, replay.close(outcome))
+  tx.afterCommit(() => {
+    replay.kept = true
+  })
 }
 
 interface Box {

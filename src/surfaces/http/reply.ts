@@ -20,6 +20,8 @@ export interface Outcome {
   headers: Record<string, string>
   meta: Record<string, unknown>
   pagination?: { has_more: boolean; next_cursor?: string }
+  /** False for an answer that is not kept for repetitions. */
+  lasting?: false
 }
 
 /** @throws Error when replies are checked and this one breaks the schema of its route */
@@ -32,6 +34,7 @@ export function outcomeOf(visit: Visit, value: unknown): Outcome | BytesAnswer {
     outcome.data = value.data ?? null
     outcome.headers = value.headers ?? {}
     outcome.meta = value.meta ?? {}
+    if (value.lasting === false) outcome.lasting = false
   } else if (entry.paged) {
     const { items, next, meta } = value as ListAnswer
     outcome.data = items

@@ -2,6 +2,7 @@
 
 import type { Static, TObject, TSchema } from 'typebox'
 import type { Context } from '../../context.ts'
+import type { Tx } from '../../db/db.ts'
 import type { MailboxPrincipal, Principal, TeamPrincipal } from '../../directory/principal.ts'
 import type { PageKey } from '../../store/records.ts'
 
@@ -48,6 +49,12 @@ export interface RequestFacts {
   signal: AbortSignal
   /** Checks `If-Match` against the data a GET of the same resource shows; throws conflict on a mismatch. */
   matches(current: unknown): void
+  /**
+   * Keeps the answer for repetitions of this request within the unit of work that does what it tells, so that a crash in between
+   * cannot have it done twice. Nothing where no Idempotency-Key came along.
+   * @throws ProductError idempotency_conflict when a repetition has taken the work over; the unit of work must fail with it
+   */
+  keep(tx: Tx, value: Answer): Promise<void>
 }
 
 /** What a handler may answer with beside plain data. */
@@ -57,6 +64,8 @@ export interface Answer {
   headers?: Record<string, string>
   /** Further members of `meta`. */
   meta?: Record<string, unknown>
+  /** False for an answer that another try may better: it is not kept for repetitions. */
+  lasting?: false
 }
 
 /** One page of a list. */

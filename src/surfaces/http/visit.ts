@@ -9,6 +9,7 @@ import type { PageKey } from '../../store/records.ts'
 import { API_BASE } from './entry.ts'
 import type { Paces } from './pace.ts'
 import type { Allowance, RateLimit } from './rate-limit.ts'
+import type { Outcome } from './reply.ts'
 import type { Sources } from './source.ts'
 import type { Found, RouteTable } from './table.ts'
 
@@ -27,6 +28,15 @@ export interface Desk {
   checkReplies: boolean
   /** Headers every response carries. */
   headers: readonly [name: string, value: string][]
+}
+
+/** The claim of a request with an Idempotency-Key. */
+export interface Replay {
+  scope: string
+  lock: string
+  close(outcome: Outcome): Uint8Array
+  /** True once the answer is kept, durable together with what it tells. */
+  kept: boolean
 }
 
 /** How far a request has come; each step of the chain fills in its part. */
@@ -53,6 +63,8 @@ export class Visit {
     body: {},
     after: null,
   }
+  /** Where the answer is kept for repetitions; null without an Idempotency-Key. */
+  replay: Replay | null = null
   /** What a cursor of this list is bound to. */
   cursorScope = ''
   #source: string | undefined
