@@ -29,6 +29,15 @@ export interface NewEvent {
   data: Record<string, unknown>
 }
 
+/** An event as it lies in the outbox; `n` is its key. */
+export interface WrittenEvent {
+  n: number
+  id: string
+  type: EventType
+  body: string
+  createdAt: number
+}
+
 const API_VERSION = '1.0.0'
 
 export class Outbox {
@@ -40,20 +49,31 @@ export class Outbox {
 
   /** Writes one event in the unit of work that makes its fact. @returns its id */
   async record(tx: Tx, event: NewEvent): Promise<string> {
+    const { id } = await this.#insert(tx, event, 0)
+    tx.afterCommit(() => this.#wake.ring('webhooks'))
+    return id
+  }
+
+  /** Writes an event that whoever makes it tells by himself. */
+  recordTold(tx: Tx, event: NewEvent): Promise<WrittenEvent> {
+    return this.#insert(tx, event, 1)
+  }
+
+  async #insert(tx: Tx, event: NewEvent, told: 0 | 1): Promise<WrittenEvent> {
     const id = newId('event')
     const { teamId, type, at, data } = event
     // The exact text that is sent and signed, whoever asks for it and when.
-    const body = { id, type, created_at: isoTime(at), api_version: API_VERSION, team_id: teamId, data }
-    await tx.insert('events', {
+    const body = JSON.stringify({ id, type, created_at: isoTime(at), api_version: API_VERSION, team_id: teamId, data })
+    const n = await tx.insert('events', {
       id,
       team_id: teamId,
       type,
       mailbox_id: event.mailboxId,
       domain_id: event.domainId,
-      body: JSON.stringify(body),
+      body,
       created_at: at,
+      told,
     })
-    tx.afterCommit(() => this.#wake.ring('webhooks'))
-    return id
+    return { n, id, type, body, createdAt: at }
   }
 }

@@ -21,7 +21,7 @@ CREATE INDEX events_untold ON events (n) WHERE told = 0;
 CREATE INDEX events_age ON events (created_at);
 
 CREATE TABLE webhooks (
-  n INTEGER PRIMARY KEY,
+  n INTEGER PRIMARY KEY AUTOINCREMENT,
   id TEXT NOT NULL UNIQUE,
   team_id TEXT NOT NULL REFERENCES teams(id),
   url TEXT NOT NULL,
@@ -50,15 +50,19 @@ CREATE TABLE webhook_queue (
   webhook INTEGER NOT NULL,
   event INTEGER NOT NULL,
   attempt INTEGER NOT NULL,
+  ends_at INTEGER NOT NULL,
   due_at INTEGER NOT NULL,
   lease TEXT
 ) STRICT;
+CREATE INDEX webhook_queue_event ON webhook_queue (event);
+CREATE INDEX webhook_queue_lease ON webhook_queue (lease) WHERE lease IS NOT NULL;
 CREATE INDEX webhook_queue_due ON webhook_queue (webhook, due_at);
 
 CREATE TABLE webhook_attempts (
   n INTEGER PRIMARY KEY,
   id TEXT NOT NULL UNIQUE,
   webhook INTEGER NOT NULL,
+  event INTEGER NOT NULL,
   event_id TEXT NOT NULL,
   event_type TEXT NOT NULL,
   result TEXT NOT NULL,
@@ -70,13 +74,13 @@ CREATE TABLE webhook_attempts (
   error_message TEXT,
   response_body TEXT,
   request_headers TEXT NOT NULL,
-  payload BLOB,
   payload_expires_at INTEGER NOT NULL,
   payload_bytes INTEGER NOT NULL,
   payload_sha256 BLOB NOT NULL,
   created_at INTEGER NOT NULL
 ) STRICT;
 CREATE INDEX webhook_attempts_webhook ON webhook_attempts (webhook, created_at DESC, n DESC);
+CREATE INDEX webhook_attempts_event ON webhook_attempts (webhook, event_id);
 CREATE INDEX webhook_attempts_age ON webhook_attempts (created_at);
 `,
 )

@@ -1,0 +1,147 @@
+// The tries to tell: one row each, never altered, kept thirty days.
+
+import { createHash } from 'node:crypto'
+import { newId } from '../../base/ids.ts'
+import type { Db, Row, SqlValue, Tx } from '../../db/db.ts'
+import { type Page, type PageKey, pageOf } from '../../db/page.ts'
+import type { EventType } from '../outbox.ts'
+import type { Attempt, AttemptDetail, AttemptResult } from './records.ts'
+
+/** What is to be written of one try. */
+export interface NewAttempt {
+  webhook: number
+  event: { n: number; id: string; type: EventType; body: string }
+  result: AttemptResult
+  responseStatus: number
+  responseMs: number
+  attempt: number
+  maxAttempts: number
+  nextRetryAt: number | null
+  errorMessage: string | null
+  responseBody: string | null
+  requestHeaders: Record<string, string>
+  payloadExpiresAt: number
+  createdAt: number
+}
+
+export interface AttemptFilter {
+  eventType?: EventType
+  result?: AttemptResult
+  eventId?: string
+  limit: number
+  after: PageKey | null
+}
+
+/** Days the rows are kept (decisions §9.5). */
+export const ATTEMPT_RETENTION_DAYS = 30
+const PRUNE_BATCH = 1000
+const COLUMNS = `a.n, a.id, a.event, a.event_id, a.event_type, a.result, a.response_status, a.response_ms, a.attempt, a.max_attempts,
+  a.next_retry_at, a.error_message, a.response_body, a.payload_expires_at, a.payload_bytes, a.payload_sha256, a.created_at`
+
+export class Attempts {
+  readonly #db: Db
+
+  constructor(db: Db) {
+    this.#db = db
+  }
+
+  /** @returns the id of the new row */
+  async insert(tx: Tx, made: NewAttempt): Promise<string> {
+    const id = newId('webhookAttempt')
+    await tx.insert('webhook_attempts', {
+      id,
+      webhook: made.webhook,
+      event: made.event.n,
+      event_id: made.event.id,
+      event_type: made.event.type,
+      result: made.result,
+      response_status: made.responseStatus,
+      response_ms: made.responseMs,
+      attempt: made.attempt,
+      max_attempts: made.maxAttempts,
+      next_retry_at: made.nextRetryAt,
+      error_message: made.errorMessage,
+      response_body: made.responseBody,
+      request_headers: JSON.stringify(made.requestHeaders),
+      payload_expires_at: made.payloadExpiresAt,
+      payload_bytes: Buffer.byteLength(made.event.body),
+      payload_sha256: createHash('sha256').update(made.event.body).digest(),
+      created_at: made.createdAt,
+    })
+    return id
+  }
+
+  /** Newest first. */
+  async list(webhook: number, filter: AttemptFilter): Promise<Page<Attempt>> {
+    const where = ['a.webhook = ?']
+    const values: SqlValue[] = [webhook]
+    const ask = (condition: string, ...asked: SqlValue[]) => {
+      where.push(condition)
+      values.push(...asked)
+    }
+    if (filter.eventType !== undefined) ask('a.event_type = ?', filter.eventType)
+    if (filter.result !== undefined) ask('a.result = ?', filter.result)
+    if (filter.eventId !== undefined) ask('a.event_id = ?', filter.eventId)
+    if (filter.after !== null) ask('(a.created_at, a.n) < (?, ?)', ...filter.after)
+    const isShort = filter.eventType === undefined && filter.result === undefined
+    const rows = await (isShort ? this.#db.read : this.#db.scan).all(
+      `SELECT ${COLUMNS} FROM webhook_attempts a WHERE ${where.join(' AND ')} ORDER BY a.created_at DESC, a.n DESC LIMIT ?`,
+      [...values, filter.limit + 1],
+    )
+    return pageOf(rows, filter.limit, (row) => [row.created_at as number, row.n as number], present)
+  }
+
+  /** One try with what was sent. @param now ms; a payload that has expired by then is not shown */
+  async get(webhook: number, id: string, now: number): Promise<AttemptDetail | undefined> {
+    const row = await this.#db.read.get(
+      `SELECT ${COLUMNS}, a.request_headers, e.body FROM webhook_attempts a LEFT JOIN events e ON e.n = a.event AND e.id = a.event_id
+       WHERE a.id = ? AND a.webhook = ?`,
+      [id, webhook],
+    )
+    if (row === undefined) return undefined
+    const attempt = present(row)
+    return {
+      ...attempt,
+      requestHeaders: JSON.parse(row.request_headers as string) as Record<string, string>,
+      payload: attempt.payloadExpiresAt > now ? (row.body as string | null) : null,
+    }
+  }
+
+  /** Erases rows older than `before` (ms), and those of subscriptions that are gone. @returns how many */
+  async prune(before: number): Promise<number> {
+    let erased = 0
+    for (;;) {
+      const { changes } = await this.#db.write((tx) =>
+        tx.run(
+          `DELETE FROM webhook_attempts WHERE n IN (SELECT n FROM webhook_attempts WHERE created_at < ?
+             OR webhook NOT IN (SELECT n FROM webhooks) LIMIT ?)`,
+          [before, PRUNE_BATCH],
+        ),
+      )
+      erased += changes
+      if (changes < PRUNE_BATCH) return erased
+    }
+  }
+}
+
+function present(row: Row): Attempt {
+  return {
+    n: row.n as number,
+    id: row.id as string,
+    event: row.event as number,
+    eventId: row.event_id as string,
+    eventType: row.event_type as EventType,
+    result: row.result as AttemptResult,
+    responseStatus: row.response_status as number,
+    responseMs: row.response_ms as number,
+    attempt: row.attempt as number,
+    maxAttempts: row.max_attempts as number,
+    nextRetryAt: row.next_retry_at as number | null,
+    errorMessage: row.error_message as string | null,
+    responseBody: row.response_body as string | null,
+    payloadExpiresAt: row.payload_expires_at as number,
+    payloadBytes: row.payload_bytes as number,
+    payloadSha256: row.payload_sha256 as Uint8Array,
+    createdAt: row.created_at as number,
+  }
+}

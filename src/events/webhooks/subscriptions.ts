@@ -1,0 +1,304 @@
+// Subscriptions: who is told what happened, where, and under which secret.
+
+import type { Clock } from '../../base/clock.ts'
+import { conflict, invalid, notFound } from '../../base/errors.ts'
+import { newId } from '../../base/ids.ts'
+import { Blocked, type SafeFetch } from '../../base/safe-fetch.ts'
+import type { Vault } from '../../base/secrets.ts'
+import type { Db, Reader, Row, SqlValue, Tx } from '../../db/db.ts'
+import { type Page, type PageKey, pageOf } from '../../db/page.ts'
+import type { DisabledReason, Webhook } from './records.ts'
+import { newSigningSecret } from './sign.ts'
+import { checkUrl } from './url.ts'
+
+/** What can be said of a subscription; what is left out of a change stays. */
+export interface WebhookInput {
+  url?: string
+  eventTypes?: readonly string[]
+  description?: string | null
+  mailboxIds?: readonly string[] | null
+  domainIds?: readonly string[] | null
+  enabled?: boolean
+}
+
+/** The secrets that hold for a subscription at a moment. */
+export interface SigningSecrets {
+  secret: string
+  previousSecret: string | null
+}
+
+const PER_TEAM_MAX = 20
+/** A subscription ends after so many events in a row that could not be told, when they lie this far apart (decisions §9.5). */
+const FAILURES_MAX = 20
+const FAILING_FOR_MS = 3 * 24 * 60 * 60 * 1000
+/** How long the old secret of a rotation may go on, in seconds. */
+export const GRACE_SECONDS_MAX = 604_800
+const PURPOSE = 'webhook'
+const NAME = 'webhook'
+
+interface Parts {
+  db: Db
+  clock: Clock
+  vault: Vault
+  fetch: SafeFetch
+}
+
+export class Webhooks {
+  readonly #parts: Parts
+
+  constructor(parts: Parts) {
+    this.#parts = parts
+  }
+
+  /**
+   * @returns the subscription and its signing secret, which is not shown again
+   * @throws ProductError validation_error (the address), conflict (too many)
+   */
+  async create(
+    teamId: string,
+    input: WebhookInput & { url: string; eventTypes: readonly string[] },
+  ): Promise<{ webhook: Webhook; secret: string }> {
+    const { db, clock, vault } = this.#parts
+    const url = await this.#checkAddress(input.url)
+    const secret = newSigningSecret()
+    const id = newId('webhook')
+    const enabled = input.enabled ?? true
+    const webhook = await db.write(async (tx) => {
+      const row = await tx.get<{ count: number }>('SELECT count(*) AS count FROM webhooks WHERE team_id = ?', [teamId])
+      if (row!.count >= PER_TEAM_MAX) throw conflict(`The team already has ${PER_TEAM_MAX} webhooks.`)
+      await tx.insert('webhooks', {
+        id,
+        team_id: teamId,
+        url,
+        description: input.description ?? null,
+        event_types: JSON.stringify(input.eventTypes),
+        mailbox_ids: listOrNull(input.mailboxIds),
+        domain_ids: listOrNull(input.domainIds),
+        status: enabled ? 'enabled' : 'disabled',
+        disabled_reason: enabled ? null : 'by_user',
+        secret_sealed: vault.seal(PURPOSE, secret),
+        secret_hint: secret.slice(-4),
+        created_at: clock.now(),
+        updated_at: clock.now(),
+      })
+      return (await this.#byId(tx, teamId, id))!
+    })
+    return { webhook, secret }
+  }
+
+  async get(teamId: string, id: string, reader: Reader = this.#parts.db.read): Promise<Webhook | undefined> {
+    return this.#byId(reader, teamId, id)
+  }
+
+  /** Newest first. */
+  async list(
+    teamId: string,
+    filter: { status?: 'enabled' | 'disabled'; limit: number; after: PageKey | null },
+  ): Promise<Page<Webhook>> {
+    const where = ['team_id = ?']
+    const values: SqlValue[] = [teamId]
+    if (filter.status !== undefined) {
+      where.push('status = ?')
+      values.push(filter.status)
+    }
+    if (filter.after !== null) {
+      where.push('(created_at, n) < (?, ?)')
+      values.push(...filter.after)
+    }
+    const rows = await this.#parts.db.read.all(
+      `SELECT * FROM webhooks WHERE ${where.join(' AND ')} ORDER BY created_at DESC, n DESC LIMIT ?`,
+      [...values, filter.limit + 1],
+    )
+    return pageOf(rows, filter.limit, (row) => [row.created_at as number, row.n as number], present)
+  }
+
+  /**
+   * Changes what is given. Switching on clears the count of failures; switching off drops what waits.
+   * @param precondition looks at the record inside the unit of work
+   * @throws ProductError not_found, validation_error, and what the precondition throws
+   */
+  async update(
+    teamId: string,
+    id: string,
+    input: WebhookInput,
+    precondition: (current: Webhook) => void = () => {},
+  ): Promise<Webhook> {
+    const url = input.url === undefined ? undefined : await this.#checkAddress(input.url)
+    return this.#parts.db.write(async (tx) => {
+      const current = await this.#byId(tx, teamId, id)
+      if (current === undefined) throw notFound(NAME)
+      precondition(current)
+      const next = {
+        url: url ?? current.url,
+        description: input.description === undefined ? current.description : input.description,
+        event_types: JSON.stringify(input.eventTypes ?? current.eventTypes),
+        mailbox_ids: listOrNull(input.mailboxIds === undefined ? current.mailboxIds : input.mailboxIds),
+        domain_ids: listOrNull(input.domainIds === undefined ? current.domainIds : input.domainIds),
+      }
+      await tx.run(
+        `UPDATE webhooks SET url = ?, description = ?, event_types = ?, mailbox_ids = ?, domain_ids = ?, updated_at = ?
+         WHERE n = ?`,
+        [...Object.values(next), this.#parts.clock.now(), current.n],
+      )
+      if (input.enabled === true) await this.#enable(tx, current.n)
+      if (input.enabled === false && current.status === 'enabled') await this.disable(tx, current.n, 'by_user')
+      return (await this.#byId(tx, teamId, id))!
+    })
+  }
+
+  /** Ends a subscription; what waits for it is dropped. @throws ProductError not_found, and what the precondition throws */
+  async remove(teamId: string, id: string, precondition: (current: Webhook) => void = () => {}): Promise<void> {
+    await this.#parts.db.write(async (tx) => {
+      const current = await this.#byId(tx, teamId, id)
+      if (current === undefined) throw notFound(NAME)
+      precondition(current)
+      // What waited and what was tried goes with the next clean-up: a long list must not hold up everybody's writes.
+      await tx.run('DELETE FROM webhooks WHERE n = ?', [current.n])
+    })
+  }
+
+  /**
+   * Gives a new signing secret; for `graceSeconds` requests carry a signature under the old one too.
+   * @throws ProductError not_found
+   */
+  async rotateSecret(teamId: string, id: string, graceSeconds: number): Promise<{ webhook: Webhook; secret: string }> {
+    const { db, clock, vault } = this.#parts
+    const secret = newSigningSecret()
+    const webhook = await db.write(async (tx) => {
+      const now = clock.now()
+      const { changes } = await tx.run(
+        `UPDATE webhooks SET previous_secret_sealed = CASE WHEN ? > 0 THEN secret_sealed END,
+           previous_until = CASE WHEN ? > 0 THEN ? END, secret_sealed = ?, secret_hint = ?, secret_rotated_at = ?,
+           updated_at = ?
+         WHERE team_id = ? AND id = ?`,
+        [
+          graceSeconds,
+          graceSeconds,
+          now + graceSeconds * 1000,
+          vault.seal(PURPOSE, secret),
+          secret.slice(-4),
+          now,
+          now,
+          teamId,
+          id,
+        ],
+      )
+      if (changes === 0) throw notFound(NAME)
+      return (await this.#byId(tx, teamId, id))!
+    })
+    return { webhook, secret }
+  }
+
+  /** What requests are signed with now; undefined when the subscription is gone. */
+  async secretsOf(n: number): Promise<SigningSecrets | undefined> {
+    const { db, clock, vault } = this.#parts
+    const row = await db.read.get<{
+      secret_sealed: Uint8Array
+      previous_secret_sealed: Uint8Array
+      previous_until: number
+    }>('SELECT secret_sealed, previous_secret_sealed, previous_until FROM webhooks WHERE n = ?', [n])
+    if (row === undefined) return undefined
+    const inGrace = row.previous_until !== null && row.previous_until > clock.now()
+    return {
+      secret: vault.open(PURPOSE, row.secret_sealed).toString(),
+      previousSecret: inGrace ? vault.open(PURPOSE, row.previous_secret_sealed).toString() : null,
+    }
+  }
+
+  /** The enabled subscriptions of a team. */
+  async enabledOf(reader: Reader, teamId: string): Promise<Webhook[]> {
+    const rows = await reader.all(`SELECT * FROM webhooks WHERE team_id = ? AND status = 'enabled' ORDER BY n`, [
+      teamId,
+    ])
+    return rows.map(present)
+  }
+
+  async byN(n: number, reader: Reader = this.#parts.db.read): Promise<Webhook | undefined> {
+    const row = await reader.get('SELECT * FROM webhooks WHERE n = ?', [n])
+    return row && present(row)
+  }
+
+  /** Notes that a try was made. */
+  async noteTry(tx: Tx, n: number, success: boolean): Promise<void> {
+    const now = this.#parts.clock.now()
+    const cleared = success ? ', last_success_at = ?, consecutive_failures = 0, failing_since = NULL' : ''
+    await tx.run(`UPDATE webhooks SET last_delivery_at = ?${cleared} WHERE n = ?`, success ? [now, now, n] : [now, n])
+  }
+
+  /**
+   * Notes that an event could not be told to the end; ends a subscription for which that is so again and again.
+   * @returns true when it was ended now
+   */
+  async noteExhausted(tx: Tx, n: number): Promise<boolean> {
+    const now = this.#parts.clock.now()
+    const row = await tx.get<{ consecutive_failures: number; failing_since: number; status: string }>(
+      `UPDATE webhooks SET consecutive_failures = consecutive_failures + 1, failing_since = coalesce(failing_since, ?)
+       WHERE n = ? RETURNING consecutive_failures, failing_since, status`,
+      [now, n],
+    )
+    if (row === undefined || row.status !== 'enabled') return false
+    if (row.consecutive_failures < FAILURES_MAX || now - row.failing_since < FAILING_FOR_MS) return false
+    await this.disable(tx, n, 'too_many_failures')
+    return true
+  }
+
+  /** Stops telling; what waits is dropped. */
+  async disable(tx: Tx, n: number, reason: DisabledReason): Promise<void> {
+    await tx.run(`UPDATE webhooks SET status = 'disabled', disabled_reason = ?, updated_at = ? WHERE n = ?`, [
+      reason,
+      this.#parts.clock.now(),
+      n,
+    ])
+  }
+
+  async #enable(tx: Tx, n: number): Promise<void> {
+    await tx.run(
+      `UPDATE webhooks SET status = 'enabled', disabled_reason = NULL, consecutive_failures = 0, failing_since = NULL
+       WHERE n = ?`,
+      [n],
+    )
+  }
+
+  async #byId(reader: Reader, teamId: string, id: string): Promise<Webhook | undefined> {
+    const row = await reader.get('SELECT * FROM webhooks WHERE id = ? AND team_id = ?', [id, teamId])
+    return row && present(row)
+  }
+
+  async #checkAddress(text: string): Promise<string> {
+    const url = checkUrl(text)
+    try {
+      await this.#parts.fetch.addressesOf(url.hostname)
+    } catch (error) {
+      if (!(error instanceof Blocked)) return url.href
+      throw invalid('url', 'forbidden_value', 'The url leads to an address that is not in the public Internet.')
+    }
+    return url.href
+  }
+}
+
+function listOrNull(list: readonly string[] | null | undefined): string | null {
+  return list == null ? null : JSON.stringify(list)
+}
+
+function present(row: Row): Webhook {
+  const list = (text: SqlValue) => (text === null ? null : (JSON.parse(text as string) as string[]))
+  return {
+    n: row.n as number,
+    id: row.id as string,
+    teamId: row.team_id as string,
+    url: row.url as string,
+    description: row.description as string | null,
+    eventTypes: list(row.event_types)!,
+    mailboxIds: list(row.mailbox_ids),
+    domainIds: list(row.domain_ids),
+    status: row.status as Webhook['status'],
+    disabledReason: row.disabled_reason as DisabledReason | null,
+    secretHint: row.secret_hint as string,
+    secretRotatedAt: row.secret_rotated_at as number | null,
+    consecutiveFailures: row.consecutive_failures as number,
+    lastDeliveryAt: row.last_delivery_at as number | null,
+    lastSuccessAt: row.last_success_at as number | null,
+    createdAt: row.created_at as number,
+    updatedAt: row.updated_at as number,
+  }
+}

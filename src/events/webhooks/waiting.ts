@@ -1,0 +1,179 @@
+// Events on their way: spread from the outbox over the subscriptions that asked for them, and taken from there in turn.
+
+import type { Clock } from '../../base/clock.ts'
+import type { Db, Tx } from '../../db/db.ts'
+import type { EventType } from '../outbox.ts'
+import type { Waiting as WaitingEvent, Webhook } from './records.ts'
+import { LIFETIME_MS } from './schedule.ts'
+import type { Webhooks } from './subscriptions.ts'
+
+/** Events spread in one transaction. */
+const SPREAD_MAX = 500
+/** How long a try may take before somebody else makes it, in ms: well above the time limit of a request. */
+const LEASE_MS = 60_000
+const DROP_BATCH = 1000
+
+interface EventRow {
+  n: number
+  team_id: string
+  type: EventType
+  mailbox_id: string | null
+  domain_id: string | null
+  created_at: number
+}
+
+interface WaitingRow {
+  n: number
+  attempt: number
+  ends_at: number
+  event: number
+  id: string
+  type: EventType
+  body: string
+  created_at: number
+}
+
+interface Parts {
+  db: Db
+  clock: Clock
+  webhooks: Webhooks
+}
+
+export class Waiting {
+  readonly #parts: Parts
+
+  constructor(parts: Parts) {
+    this.#parts = parts
+  }
+
+  /** Spreads the oldest events nobody has been told of. @returns how many; fewer than asked for means that none is left */
+  async spread(): Promise<{ spread: number; more: boolean }> {
+    return this.#parts.db.write(async (tx) => {
+      const events = await tx.all<EventRow>(
+        'SELECT n, team_id, type, mailbox_id, domain_id, created_at FROM events WHERE told = 0 ORDER BY n LIMIT ?',
+        [SPREAD_MAX],
+      )
+      const subscribers = new Map<string, Webhook[]>()
+      for (const event of events) {
+        const all = subscribers.get(event.team_id) ?? (await this.#parts.webhooks.enabledOf(tx, event.team_id))
+        subscribers.set(event.team_id, all)
+        for (const webhook of all)
+          if (asksFor(webhook, event)) await this.#add(tx, webhook.n, event.n, event.created_at)
+      }
+      const last = events.at(-1)
+      if (last !== undefined) await tx.run('UPDATE events SET told = 1 WHERE told = 0 AND n <= ?', [last.n])
+      return { spread: events.length, more: events.length === SPREAD_MAX }
+    })
+  }
+
+  /** How many events nobody has been told of yet. */
+  async untold(): Promise<number> {
+    const row = await this.#parts.db.read.get<{ count: number }>('SELECT count(*) AS count FROM events WHERE told = 0')
+    return row!.count
+  }
+
+  /** Tells an event once more to one subscription, as a new series. */
+  async again(tx: Tx, webhook: number, event: number): Promise<void> {
+    await this.#add(tx, webhook, event, this.#parts.clock.now())
+  }
+
+  /** The subscriptions that have something due. */
+  async due(): Promise<number[]> {
+    const rows = await this.#parts.db.read.all<{ webhook: number }>(
+      // From one subscription to the next along the index, however much waits for each.
+      `WITH RECURSIVE each(webhook) AS (
+         SELECT min(webhook) FROM webhook_queue
+         UNION ALL
+         SELECT (SELECT min(webhook) FROM webhook_queue WHERE webhook > each.webhook) FROM each WHERE each.webhook IS NOT NULL
+       )
+       SELECT webhook FROM each WHERE webhook IS NOT NULL
+         AND EXISTS (SELECT 1 FROM webhook_queue q WHERE q.webhook = each.webhook AND q.due_at <= ?)`,
+      [this.#parts.clock.now()],
+    )
+    return rows.map(({ webhook }) => webhook)
+  }
+
+  /** Takes what is due for one subscription, the earliest first: nobody else tries it while the lease lasts. */
+  async take(webhook: number, limit: number, lease: string): Promise<WaitingEvent[]> {
+    const { db, clock } = this.#parts
+    return db.write(async (tx) => {
+      const now = clock.now()
+      const rows = await tx.all<WaitingRow>(
+        `SELECT q.n, q.attempt, q.ends_at, q.event, e.id, e.type, e.body, e.created_at
+         FROM webhook_queue q JOIN events e ON e.n = q.event
+         WHERE q.webhook = ? AND q.due_at <= ? ORDER BY q.due_at, q.n LIMIT ?`,
+        [webhook, now, limit],
+      )
+      for (const row of rows) {
+        await tx.run('UPDATE webhook_queue SET due_at = ?, lease = ? WHERE n = ?', [now + LEASE_MS, lease, row.n])
+      }
+      return rows.map(({ n, attempt, ends_at, event, id, type, body, created_at }) => ({
+        n,
+        event: { n: event, id, type, body, createdAt: created_at },
+        attempt,
+        endsAt: ends_at,
+      }))
+    })
+  }
+
+  /** Done with: told, or given up. */
+  async drop(tx: Tx, n: number): Promise<void> {
+    await tx.run('DELETE FROM webhook_queue WHERE n = ?', [n])
+  }
+
+  async postpone(tx: Tx, n: number, attempt: number, dueAt: number): Promise<void> {
+    await tx.run('UPDATE webhook_queue SET attempt = ?, due_at = ?, lease = NULL WHERE n = ?', [attempt, dueAt, n])
+  }
+
+  /** Gives back what was taken and not tried, and at the start what an earlier life took. */
+  async giveBack(except: string | null = null): Promise<void> {
+    await this.#parts.db.write((tx) =>
+      tx.run('UPDATE webhook_queue SET due_at = ?, lease = NULL WHERE lease IS NOT NULL AND lease IS NOT ?', [
+        this.#parts.clock.now(),
+        except,
+      ]),
+    )
+  }
+
+  /** Drops what waits for subscriptions that are gone or switched off. @returns how many */
+  async dropUnwanted(webhook: number): Promise<number> {
+    let dropped = 0
+    for (;;) {
+      const { changes } = await this.#parts.db.write((tx) =>
+        tx.run('DELETE FROM webhook_queue WHERE n IN (SELECT n FROM webhook_queue WHERE webhook = ? LIMIT ?)', [
+          webhook,
+          DROP_BATCH,
+        ]),
+      )
+      dropped += changes
+      if (changes < DROP_BATCH) return dropped
+    }
+  }
+
+  /** Drops what waits for subscriptions that are no longer there. @returns how many */
+  async dropOrphans(): Promise<number> {
+    const rows = await this.#parts.db.scan.all<{ webhook: number }>(
+      'SELECT DISTINCT webhook FROM webhook_queue WHERE webhook NOT IN (SELECT n FROM webhooks)',
+    )
+    let dropped = 0
+    for (const { webhook } of rows) dropped += await this.dropUnwanted(webhook)
+    return dropped
+  }
+
+  async #add(tx: Tx, webhook: number, event: number, since: number): Promise<void> {
+    const now = this.#parts.clock.now()
+    await tx.insert('webhook_queue', { webhook, event, attempt: 1, ends_at: since + LIFETIME_MS, due_at: now })
+  }
+}
+
+/** Whether a subscription wants an event. `service.test` comes from the test route alone. */
+function asksFor(webhook: Webhook, event: EventRow): boolean {
+  const { eventTypes, mailboxIds, domainIds, createdAt } = webhook
+  if (event.created_at < createdAt) return false
+  if (!eventTypes.includes('*') && !eventTypes.includes(event.type)) return false
+  if (mailboxIds === null && domainIds === null) return true
+  // Narrowed by either: one match is enough.
+  return (
+    (mailboxIds?.includes(event.mailbox_id ?? '') ?? false) || (domainIds?.includes(event.domain_id ?? '') ?? false)
+  )
+}
