@@ -166,11 +166,14 @@ CREATE TABLE queue (
   delivery INTEGER PRIMARY KEY,
   email INTEGER NOT NULL,
   team_id TEXT NOT NULL,
+  origin TEXT NOT NULL,
   lane TEXT NOT NULL,
   due_at INTEGER NOT NULL,
-  lease TEXT
+  lease TEXT,
+  handed INTEGER NOT NULL DEFAULT 0
 ) STRICT;
-CREATE INDEX queue_due ON queue (due_at, lane, team_id, email);
+CREATE INDEX queue_due ON queue (due_at, delivery, lane, origin, team_id, email);
+CREATE INDEX queue_leased ON queue (lease) WHERE lease IS NOT NULL;
 CREATE INDEX queue_email ON queue (email);
 
 CREATE TABLE suppressions (

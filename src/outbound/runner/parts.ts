@@ -1,0 +1,33 @@
+// What the runner works with beside the usual parts: its neighbours in outbound, of each only what it asks for.
+
+import type { Emails } from '../log/emails.ts'
+import type { Fate } from '../log/fate.ts'
+import type { Notices } from '../notices.ts'
+import type { OutboundParts } from '../parts.ts'
+import type { Queue } from '../queue.ts'
+import type { Email, Provider, RejectionReason } from '../records.ts'
+import type { Signer } from '../sign.ts'
+import type { Transports } from '../transports/transports.ts'
+
+/** Through whom a mail is to go. */
+export type Decision =
+  | { kind: 'provider'; provider: Provider; reason: string }
+  | { kind: 'direct'; reason: string }
+  /** Every account is full until then, ms. */
+  | { kind: 'wait'; until: number; reason: string }
+  | { kind: 'reject'; reason: RejectionReason; detail: string }
+
+export interface RunnerParts extends OutboundParts {
+  queue: Queue
+  emails: Pick<Emails, 'byN' | 'deliveriesOf' | 'noteAttempt' | 'noteRoute' | 'rememberIds'>
+  fate: Pick<Fate, 'apply'>
+  router: { decide(email: Email, recipients: number, exclude: ReadonlySet<string>): Promise<Decision> }
+  providers: {
+    noteFailure(provider: Provider, stage: string, text: string): Promise<unknown>
+    noteSuccess(provider: Provider): Promise<unknown>
+    noteUsed(provider: Provider): Promise<unknown>
+  }
+  signer: Pick<Signer, 'sign'>
+  transports: Pick<Transports, 'of' | 'direct' | 'local'>
+  notices: Pick<Notices, 'run'>
+}
