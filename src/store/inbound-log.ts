@@ -1,6 +1,7 @@
 // The inbound log: a row for every recipient of every message that reached a domain of a team (decisions §6.4).
 
 import { newId } from '../base/ids.ts'
+import { searchText, searchWords } from '../base/words.ts'
 import type { Db, Row, SqlValue, Tx } from '../db/db.ts'
 import { type Page, type PageKey, pageOf } from '../db/page.ts'
 import type { AuthResult } from '../mail/mail.ts'
@@ -71,9 +72,6 @@ export interface InboundFilter {
 }
 
 export const DETAIL_MAX = 300
-/** Words of a search beyond these are passed over. */
-export const SEARCH_WORDS_MAX = 16
-const SEARCH_TEXT_MAX = 2000
 const PRUNE_BATCH = 1000
 
 const SHOWN = `n, id, team_id, mailbox_id, domain, status, reason, detail, smtp_reply, mail_from, rcpt_to, header_from,
@@ -134,7 +132,7 @@ export class InboundLog {
     if (filter.domain !== undefined) ask('domain = ?', filter.domain.toLowerCase())
     if (filter.from !== undefined) ask('created_at >= ?', filter.from)
     if (filter.to !== undefined) ask('created_at < ?', filter.to)
-    for (const word of wordsOf(filter.search ?? '')) ask('instr(words, ?) > 0', word)
+    for (const word of searchWords(filter.search ?? '')) ask('instr(words, ?) > 0', word)
     if (page.after) ask('(created_at, n) < (?, ?)', page.after[0], page.after[1])
     // Whatever is asked beside the team and the mailbox may be true of few rows: then many are looked at.
     const isShort = filter.status === undefined && filter.domain === undefined && !filter.search
@@ -192,21 +190,10 @@ function columnsOf(row: NewInboundRow): Row {
     authentication: authentication && JSON.stringify(authentication),
     spam_score: row.spamScore,
     message_id: row.messageId,
-    words: fold([row.mailFrom, row.rcptTo, headerFrom, row.reason, subject].join('\n')).slice(0, SEARCH_TEXT_MAX),
+    words: searchText([row.mailFrom, row.rcptTo, headerFrom, row.reason, subject]),
     evidence: JSON.stringify(row.evidence),
     created_at: row.createdAt,
   }
-}
-
-function wordsOf(search: string): string[] {
-  return fold(search)
-    .split(/\s+/)
-    .filter((word) => word !== '')
-    .slice(0, SEARCH_WORDS_MAX)
-}
-
-function fold(text: string): string {
-  return text.normalize('NFC').toLowerCase()
 }
 
 function present(row: LogRow): InboundRow {
