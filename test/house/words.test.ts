@@ -8,13 +8,13 @@ const DOORS = ['main.ts', 'cli', 'inbound', 'surfaces', 'jobs']
 const DOOR_PACKAGES =
   /^(?:koa|@koa\/router|smtp-server|undici|node:http|node:https|node:http2|node:net|node:tls)(?:\/|$)/
 /** Below the doors only the questions to name servers and the carriers of mail open a socket. */
-const MAY_OPEN_SOCKETS = /^src\/(?:base\/(?:resolver|dns-[a-z]+)|outbound\/transports\/.+)\.ts$/
+const MAY_OPEN_SOCKETS = /^src\/(?:base\/(?:resolver|safe-fetch|dns-[a-z]+)|outbound\/transports\/.+)\.ts$/
 const SOCKETS = ['node:net', 'node:tls']
 /** Where we are the client of somebody else's HTTP API: accounts that send for us, and who asked to be told. */
 const MAY_ASK = /^src\/(?:base\/safe-fetch|outbound\/(?:transports|oauth|sns)\/.+)\.ts$/
 const CLIENTS = ['undici']
 /** What other servers say of our mail is data there: replies to us, not of ours. */
-const READS_REPLIES = /^src\/(?:outbound\/transports\/|mail\/(?:report|dsn)\b)/
+const READS_REPLIES = /^src\/(?:base\/safe-fetch|outbound\/(?:transports|oauth|sns)\/|mail\/(?:report|dsn)\b)/
 /** Telling an IP address from a name, and naming the certificates trusted, open no socket. */
 const OPENS_NOTHING = /^(?:isIP|isIPv4|isIPv6|BlockList|SocketAddress|getCACertificates|setDefaultCACertificates)$/
 const REPLY = /(?:^|\s)[245]\d\d[ -][245]\.\d{1,3}\.\d{1,3}\b/

@@ -5,9 +5,10 @@ import { conflict, invalid, notFound } from '../../base/errors.ts'
 import { newId } from '../../base/ids.ts'
 import { Blocked, type SafeFetch } from '../../base/safe-fetch.ts'
 import type { Vault } from '../../base/secrets.ts'
-import type { Db, Reader, Row, SqlValue, Tx } from '../../db/db.ts'
+import type { Db, Reader, SqlValue, Tx } from '../../db/db.ts'
 import { type Page, type PageKey, pageOf } from '../../db/page.ts'
 import type { DisabledReason, Webhook } from './records.ts'
+import { listOrNull, presentWebhook } from './row.ts'
 import { newSigningSecret } from './sign.ts'
 import { checkUrl } from './url.ts'
 
@@ -109,7 +110,7 @@ export class Webhooks {
       `SELECT * FROM webhooks WHERE ${where.join(' AND ')} ORDER BY created_at DESC, n DESC LIMIT ?`,
       [...values, filter.limit + 1],
     )
-    return pageOf(rows, filter.limit, (row) => [row.created_at as number, row.n as number], present)
+    return pageOf(rows, filter.limit, (row) => [row.created_at as number, row.n as number], presentWebhook)
   }
 
   /**
@@ -210,12 +211,12 @@ export class Webhooks {
     const rows = await reader.all(`SELECT * FROM webhooks WHERE team_id = ? AND status = 'enabled' ORDER BY n`, [
       teamId,
     ])
-    return rows.map(present)
+    return rows.map(presentWebhook)
   }
 
   async byN(n: number, reader: Reader = this.#parts.db.read): Promise<Webhook | undefined> {
     const row = await reader.get('SELECT * FROM webhooks WHERE n = ?', [n])
-    return row && present(row)
+    return row && presentWebhook(row)
   }
 
   /** Notes that a try was made. */
@@ -261,7 +262,7 @@ export class Webhooks {
 
   async #byId(reader: Reader, teamId: string, id: string): Promise<Webhook | undefined> {
     const row = await reader.get('SELECT * FROM webhooks WHERE id = ? AND team_id = ?', [id, teamId])
-    return row && present(row)
+    return row && presentWebhook(row)
   }
 
   async #checkAddress(text: string): Promise<string> {
@@ -273,32 +274,5 @@ export class Webhooks {
       throw invalid('url', 'forbidden_value', 'The url leads to an address that is not in the public Internet.')
     }
     return url.href
-  }
-}
-
-function listOrNull(list: readonly string[] | null | undefined): string | null {
-  return list == null ? null : JSON.stringify(list)
-}
-
-function present(row: Row): Webhook {
-  const list = (text: SqlValue) => (text === null ? null : (JSON.parse(text as string) as string[]))
-  return {
-    n: row.n as number,
-    id: row.id as string,
-    teamId: row.team_id as string,
-    url: row.url as string,
-    description: row.description as string | null,
-    eventTypes: list(row.event_types)!,
-    mailboxIds: list(row.mailbox_ids),
-    domainIds: list(row.domain_ids),
-    status: row.status as Webhook['status'],
-    disabledReason: row.disabled_reason as DisabledReason | null,
-    secretHint: row.secret_hint as string,
-    secretRotatedAt: row.secret_rotated_at as number | null,
-    consecutiveFailures: row.consecutive_failures as number,
-    lastDeliveryAt: row.last_delivery_at as number | null,
-    lastSuccessAt: row.last_success_at as number | null,
-    createdAt: row.created_at as number,
-    updatedAt: row.updated_at as number,
   }
 }
