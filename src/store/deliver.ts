@@ -8,10 +8,10 @@ import type { Inspection } from '../mail/mail.ts'
 import type { Accounts } from './accounts.ts'
 import type { Blobs } from './blobs.ts'
 import type { Change, ChangeLedger } from './changes.ts'
-import { type Folders, fileMessage, moveThreadUp } from './folders.ts'
-import { insertMessage } from './messages/keep.ts'
+import type { Folders } from './folders.ts'
+import { placeMessage } from './place.ts'
 import type { Account, MessageAuthentication } from './records.ts'
-import { type Joined, joinThread, nameLastMessage } from './threads/join.ts'
+import type { Joined } from './threads/join.ts'
 
 // Decisions §10 and pitfalls "Receiving": a peer that lost our answer sends again within the hour.
 const REPEAT_WINDOW_MS = 60 * 60 * 1000
@@ -147,18 +147,11 @@ export class Deliverer {
     const { inspection, receivedAt } = mail
     const id = newId('message')
     const folder = await folders.byRole(account.n, target.junk ? 'junk' : 'inbox', tx)
-    const joined = await joinThread(tx, {
-      account: account.n,
-      mail: inspection.mail,
-      receivedAt,
-      unread: true,
-      listed: !target.junk,
-      own: [target.email, target.rcptTo].map((address) => address.toLowerCase()),
-    })
-    const { n, attachmentIds } = await insertMessage(tx, {
+    const { attachmentIds, joined, changes } = await placeMessage(tx, {
       id,
       account: account.n,
-      thread: joined.n,
+      folder,
+      own: [target.email, target.rcptTo].map((address) => address.toLowerCase()),
       blob: inspection.hash,
       sizeBytes: inspection.sizeBytes,
       mail: inspection.mail,
@@ -167,25 +160,10 @@ export class Deliverer {
       spam: target.spam,
       keywords: target.junk ? ['$junk'] : [],
       flags: { seen: false, flagged: false, draft: false, answered: false },
-      listed: !target.junk,
       receivedAt,
       createdAt: clock.now(),
     })
-    if (joined.isLast) await nameLastMessage(tx, joined.n, n)
-    const { lastReceivedAt } = joined
-    await fileMessage(tx, folder.n, {
-      n,
-      thread: joined.n,
-      receivedAt,
-      unread: true,
-      threadLastReceivedAt: lastReceivedAt,
-    })
-    if (!joined.created) await moveThreadUp(tx, joined.n, lastReceivedAt)
-    await this.#tell(tx, account, inspection.sizeBytes, [
-      { type: 'messages', n, object: id, kind: 'created' },
-      { type: 'threads', n: joined.n, object: joined.id, kind: joined.created ? 'created' : 'updated' },
-      { type: 'folders', n: folder.n, object: folder.id, kind: 'updated' },
-    ])
+    await this.#tell(tx, account, inspection.sizeBytes, changes)
     return { id, folderId: folder.id, attachmentIds, joined }
   }
 

@@ -25,6 +25,8 @@ export interface Joining {
   listed: boolean
   /** The mailbox's own addresses: they are in every mail and tell nothing about who talks to whom. */
   own: readonly string[]
+  /** Number of the thread it belongs to, whatever its ids say: it answers a message there. */
+  into?: number
 }
 
 /** The thread a message went into and why. */
@@ -60,7 +62,7 @@ const COLUMNS = 'n, id, listed, message_count, unread_count, has_attachments, la
  */
 export async function joinThread(tx: Tx, joining: Joining): Promise<Joined> {
   const refs = refsOf(joining.mail)
-  const found = (await byIds(tx, joining, refs)) ?? (await bySubject(tx, joining))
+  const found = (await byNumber(tx, joining)) ?? (await byIds(tx, joining, refs)) ?? (await bySubject(tx, joining))
   const joined = found ? await enter(tx, joining, found) : await begin(tx, joining)
   await remember(tx, joining.account, joined.n, refs)
   return joined
@@ -88,6 +90,12 @@ interface Found {
   row: ThreadRow
   by: 'id' | 'subject'
   ref: string | null
+}
+
+async function byNumber(tx: Tx, { account, into }: Joining): Promise<Found | undefined> {
+  if (into === undefined) return undefined
+  const row = await tx.get<ThreadRow>(`SELECT ${COLUMNS} FROM threads WHERE n = ? AND account = ?`, [into, account])
+  return row && { row, by: 'id', ref: null }
 }
 
 async function byIds(tx: Tx, joining: Joining, refs: readonly string[]): Promise<Found | undefined> {
