@@ -130,6 +130,8 @@ export type Outcome =
       reportingMta: string | null
       /** True for a report that came after the delivery counted as sent. */
       afterAccept: boolean
+      /** True when the provider itself says that the address takes no mail (SES Permanent), whatever the words of the reply. */
+      dead?: boolean
       occurredAt: number
     }
   | { kind: 'expired'; reply: Reply }

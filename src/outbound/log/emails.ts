@@ -1,8 +1,22 @@
 // The mails that were accepted for sending, and one delivery for each of their recipients.
 
-import type { Tx } from '../../db/db.ts'
+import type { Clock } from '../../base/clock.ts'
+import { ID_PREFIX, newId } from '../../base/ids.ts'
+import { searchText } from '../../base/words.ts'
+import type { Db, Tx } from '../../db/db.ts'
 import type { OutboundParts } from '../parts.ts'
 import type { Carrier, Delivery, Email } from '../records.ts'
+import { countOpen } from './open-content.ts'
+import {
+  DELIVERY_COLUMNS,
+  type DeliveryColumns,
+  EMAIL_COLUMNS,
+  type EmailRow,
+  emailRow,
+  presentDelivery,
+  presentEmail,
+} from './rows.ts'
+import { stepLine, stepsOf, TIMELINE_MAX } from './timeline.ts'
 
 /** A mail that is about to be accepted; its id is made before, because Message-ID holds it. */
 export interface NewEmail extends Omit<Email, 'n' | 'hash'> {
@@ -19,55 +33,160 @@ export interface Accepted {
   deliveries: { n: number; id: string; to: string }[]
 }
 
+/** A delivery with what was last heard of it. */
+export interface DeliveryState extends Delivery {
+  /** When something last happened to it, ms. */
+  updatedAt: number
+  /** What a server last said of it; null before anybody did. */
+  lastReply: string | null
+  /** True while its sender has to be told that it failed for good. */
+  noticeDue: boolean
+}
+
+/** Ids a provider may give one mail, and characters of one. */
+const REMOTE_IDS_MAX = 20
+const REMOTE_ID_MAX = 255
+const SAID_BY_SERVERS = new Set(['sent', 'deferred', 'bounced', 'expired'])
+
 export class Emails {
-  constructor(_parts: Pick<OutboundParts, 'db'>) {}
+  readonly #db: Db
+  readonly #clock: Clock
+
+  constructor({ db, clock }: Pick<OutboundParts, 'db' | 'clock'>) {
+    this.#db = db
+    this.#clock = clock
+  }
 
   /** Writes a mail and a pending delivery per recipient as part of a unit of work. */
-  insert(_tx: Tx, _email: NewEmail): Promise<Accepted> {
-    throw new Error('not built')
+  async insert(tx: Tx, { domainId, recipients, ...email }: NewEmail): Promise<Accepted> {
+    const open = recipients.length
+    const n = await tx.insert('emails', { ...emailRow(email), domain_id: domainId, open_deliveries: open })
+    const deliveries: Accepted['deliveries'] = []
+    for (const to of recipients) {
+      const id = newId('deliveryLog')
+      const delivery = await tx.insert('deliveries', {
+        id,
+        email: n,
+        team_id: email.teamId,
+        mailbox_id: email.mailboxId,
+        to_email: to,
+        domain: to.slice(to.lastIndexOf('@') + 1).toLowerCase(),
+        sent_from_email: email.from.email,
+        status: 'pending',
+        created_at: email.queuedAt,
+        words: searchText([to, email.from.email, email.id, email.subject]),
+      })
+      deliveries.push({ n: delivery, id, to })
+    }
+    return { email: { n, ...email }, deliveries }
   }
 
-  /** The mails with these keys; those that are gone are left out. */
-  byN(_ns: readonly number[]): Promise<Email[]> {
-    throw new Error('not built')
+  /** The mails with these keys, in no order; those that are gone are left out. */
+  async byN(ns: readonly number[]): Promise<Email[]> {
+    if (ns.length === 0) return []
+    const rows = await this.#db.read.all<EmailRow>(`SELECT ${EMAIL_COLUMNS} FROM emails WHERE n IN (${marks(ns)})`, ns)
+    return rows.map(presentEmail)
   }
 
-  byId(_id: string): Promise<Email | undefined> {
-    throw new Error('not built')
+  async byId(id: string): Promise<Email | undefined> {
+    const row = await this.#db.read.get<EmailRow>(`SELECT ${EMAIL_COLUMNS} FROM emails WHERE id = ?`, [id])
+    return row && presentEmail(row)
   }
 
-  /** The newest mail with that Message-ID (without angle brackets). */
-  byMessageId(_internetMessageId: string): Promise<Email | undefined> {
-    throw new Error('not built')
+  /** @param internetMessageId without angle brackets; ours are `eml_…@from-domain` (decisions §8.2) */
+  async byMessageId(internetMessageId: string): Promise<Email | undefined> {
+    if (!internetMessageId.startsWith(ID_PREFIX.email)) return undefined
+    const email = await this.byId(internetMessageId.slice(0, internetMessageId.indexOf('@')))
+    return email?.internetMessageId === internetMessageId ? email : undefined
   }
 
-  /** The mail to which a provider gave that id. */
-  byRemoteId(_remoteId: string): Promise<Email | undefined> {
-    throw new Error('not built')
+  /** The newest mail to which a provider gave that id. */
+  async byRemoteId(remoteId: string): Promise<Email | undefined> {
+    const row = await this.#db.read.get<{ email: number }>(
+      'SELECT email FROM remote_ids WHERE remote_id = ? ORDER BY email DESC LIMIT 1',
+      [remoteId],
+    )
+    return row && (await this.byN([row.email]))[0]
   }
 
   /** All deliveries of a mail, in the order of its recipients. */
-  deliveriesOf(_emailN: number): Promise<Delivery[]> {
-    throw new Error('not built')
+  async deliveriesOf(emailN: number): Promise<DeliveryState[]> {
+    const rows = await this.#db.read.all<DeliveryColumns & { notice_due: number; timeline: string }>(
+      `SELECT ${DELIVERY_COLUMNS}, d.notice_due, d.timeline FROM deliveries d WHERE d.email = ? ORDER BY d.n`,
+      [emailN],
+    )
+    return rows.map((row) => {
+      const steps = stepsOf(row.timeline)
+      return {
+        ...presentDelivery(row),
+        updatedAt: steps.at(-1)?.at ?? row.created_at,
+        lastReply: steps.findLast(({ type }) => SAID_BY_SERVERS.has(type))?.detail ?? null,
+        noticeDue: row.notice_due === 1,
+      }
+    })
   }
 
-  /** Counts a try, before the mail is handed over. */
-  noteAttempt(_tx: Tx, _deliveryNs: readonly number[], _carrier: Carrier | null): Promise<void> {
-    throw new Error('not built')
+  /** Counts a try, before the mail is handed over. @param carrier null while nobody is chosen */
+  async noteAttempt(tx: Tx, deliveryNs: readonly number[], carrier: Carrier | null): Promise<void> {
+    if (deliveryNs.length === 0) return
+    const chosen = carrier === null ? '' : ', provider_id = ?, provider_name = ?'
+    await tx.run(
+      `UPDATE deliveries SET attempts = attempts + 1${chosen} WHERE n IN (${marks(deliveryNs)})`,
+      carrier === null ? deliveryNs : [carrier.id, carrier.name, ...deliveryNs],
+    )
   }
 
-  /** Says through whom deliveries are about to go and why (one sentence for the timeline). */
-  noteRoute(_tx: Tx, _deliveryNs: readonly number[], _carrier: Carrier | null, _reason: string): Promise<void> {
-    throw new Error('not built')
+  /** Says through whom deliveries are about to go. @param reason one sentence for the timeline */
+  async noteRoute(tx: Tx, deliveryNs: readonly number[], carrier: Carrier | null, reason: string): Promise<void> {
+    if (deliveryNs.length === 0) return
+    const at = this.#clock.now()
+    const line = stepLine({ at, type: 'routed', detail: reason, smtpCode: null, nextAt: null })
+    await tx.run(
+      `UPDATE deliveries SET provider_id = ?, provider_name = ?,
+         timeline = CASE WHEN length(timeline) < ? THEN timeline || ? ELSE timeline END
+       WHERE n IN (${marks(deliveryNs)})`,
+      [carrier?.id ?? null, carrier?.name ?? null, TIMELINE_MAX, line, ...deliveryNs],
+    )
   }
 
-  /** Keeps the ids a provider gave a mail: replies and reports may name them. */
-  rememberIds(_tx: Tx, _emailN: number, _remoteIds: readonly string[]): Promise<void> {
-    throw new Error('not built')
+  /** Keeps the ids a provider gave a mail: replies and reports may name them. What is longer than any id is passed over. */
+  async rememberIds(tx: Tx, emailN: number, remoteIds: readonly string[]): Promise<void> {
+    const ids = remoteIds.filter((id) => id !== '' && id.length <= REMOTE_ID_MAX).slice(0, REMOTE_IDS_MAX)
+    for (const id of ids) {
+      await tx.run('INSERT INTO remote_ids (remote_id, email) VALUES (?, ?) ON CONFLICT DO NOTHING', [id, emailN])
+    }
   }
 
-  /** Those of the hashes whose content is still needed, in hexadecimal. */
-  namedBlobs(_hashes: readonly Uint8Array[]): Promise<Set<string>> {
-    throw new Error('not built')
+  /** Keys of mails with deliveries whose sender has to be told that they failed for good, the oldest first. */
+  async noticesDue(limit: number): Promise<number[]> {
+    const rows = await this.#db.read.all<{ email: number }>(
+      'SELECT DISTINCT email FROM deliveries WHERE notice_due = 1 ORDER BY email LIMIT ?',
+      [limit],
+    )
+    return rows.map(({ email }) => email)
   }
+
+  /** The sender was told, or nobody is left to be: what was due for these deliveries of a mail is done. */
+  async noteNoticed(tx: Tx, emailN: number, deliveryNs: readonly number[]): Promise<void> {
+    if (deliveryNs.length === 0) return
+    const { changes } = await tx.run(
+      `UPDATE deliveries SET notice_due = 0 WHERE notice_due = 1 AND email = ? AND n IN (${marks(deliveryNs)})`,
+      [emailN, ...deliveryNs],
+    )
+    if (changes > 0) await countOpen(tx, emailN, -changes)
+  }
+
+  /** Those of the hashes whose content is still to be sent, in hexadecimal. */
+  async namedBlobs(hashes: readonly Uint8Array[]): Promise<Set<string>> {
+    if (hashes.length === 0) return new Set()
+    const rows = await this.#db.scan.all<{ blob: Uint8Array }>(
+      `SELECT DISTINCT blob FROM emails WHERE blob IN (${marks(hashes)})`,
+      hashes,
+    )
+    return new Set(rows.map(({ blob }) => Buffer.from(blob).toString('hex')))
+  }
+}
+
+function marks(values: readonly unknown[]): string {
+  return values.map(() => '?').join(', ')
 }

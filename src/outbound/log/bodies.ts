@@ -1,0 +1,130 @@
+// What events of sent mail say: the data of decisions §9.4, in the words and the order of the wire.
+
+import { isoTime } from '../../base/clock.ts'
+import { clean } from '../../mail/clean-text.ts'
+import type { Carrier, EmailSource, Outcome } from '../records.ts'
+import { DETAIL_MAX, replyLine } from './timeline.ts'
+
+/** The mail and the delivery an event tells of. */
+export interface Told {
+  emailId: string
+  deliveryId: string
+  source: EmailSource
+  mailboxId: string | null
+  carrier: Carrier | null
+  fromEmail: string
+  fromName: string
+  to: string
+  subject: string
+  internetMessageId: string
+  queuedAt: number
+  expiresAt: number
+  attempts: number
+}
+
+/** What became of it. */
+export interface Fact {
+  outcome: Outcome
+  at: number
+  /** True when nothing more is sent to the recipient because of it. */
+  suppressed: boolean
+}
+
+// With these no body comes near 64 KiB, whatever its texts are made of.
+const NAME_MAX = 512
+const SUBJECT_MAX = 998
+const MTA_MAX = 255
+
+export function bodyOf(told: Told, fact: Fact): Record<string, unknown> {
+  return {
+    message_id: told.emailId,
+    delivery_log_id: told.deliveryId,
+    source: told.source,
+    mailbox_id: told.mailboxId,
+    provider_id: told.carrier?.id ?? null,
+    provider_name: told.carrier?.name ?? null,
+    from: { email: told.fromEmail, name: told.fromName.slice(0, NAME_MAX) },
+    recipient: told.to,
+    subject: told.subject.slice(0, SUBJECT_MAX),
+    internet_message_id: `<${told.internetMessageId}>`,
+    queued_at: isoTime(told.queuedAt),
+    attempt: told.attempts,
+    ...detailsOf(told, fact),
+  }
+}
+
+function detailsOf(told: Told, { outcome, at, suppressed }: Fact): Record<string, unknown> {
+  switch (outcome.kind) {
+    case 'sent':
+      return { delivery: delivery(told, outcome, at) }
+    case 'deferred':
+      return { delay: delay(told, outcome) }
+    case 'bounced':
+      return { bounce: bounce(outcome, at, suppressed) }
+    case 'expired':
+      return { bounce: bounce(expired(outcome, at), at, false) }
+    case 'rejected':
+      return { rejection: { reason: outcome.reason, detail: clean(outcome.detail, DETAIL_MAX) } }
+    case 'complained':
+      return { complaint: complaint(outcome, at, suppressed) }
+    case 'cancelled':
+      return {}
+  }
+}
+
+function delivery(told: Told, { reply, confirmation }: Extract<Outcome, { kind: 'sent' }>, at: number) {
+  return {
+    delivered_at: isoTime(at),
+    confirmation,
+    smtp_code: reply.smtpCode,
+    smtp_response: replyLine(reply),
+    latency_ms: Math.max(at - told.queuedAt, 0),
+  }
+}
+
+function delay(told: Told, { reply, cause, nextAt }: Extract<Outcome, { kind: 'deferred' }>) {
+  return {
+    type: cause,
+    smtp_code: reply.smtpCode,
+    diagnostic: replyLine(reply),
+    next_attempt_at: isoTime(nextAt),
+    expires_at: isoTime(told.expiresAt),
+  }
+}
+
+function bounce(outcome: Extract<Outcome, { kind: 'bounced' }>, at: number, suppressed: boolean) {
+  const { reply, type, subType, reportingMta, occurredAt } = outcome
+  return {
+    type,
+    sub_type: subType,
+    smtp_code: reply.smtpCode,
+    enhanced_code: reply.enhancedCode,
+    diagnostic: replyLine(reply),
+    reporting_mta: reportingMta === null ? null : clean(reportingMta, MTA_MAX),
+    occurred_at: isoTime(Math.min(occurredAt, at)),
+    suppressed,
+  }
+}
+
+/** A lifetime that is over is told like a bounce: the last thing anybody said was the reason. */
+function expired({ reply }: Extract<Outcome, { kind: 'expired' }>, at: number): Extract<Outcome, { kind: 'bounced' }> {
+  return {
+    kind: 'bounced',
+    reply,
+    type: 'transient',
+    subType: 'expired',
+    reportingMta: null,
+    afterAccept: false,
+    occurredAt: at,
+  }
+}
+
+function complaint(outcome: Extract<Outcome, { kind: 'complained' }>, at: number, suppressed: boolean) {
+  const { feedbackType, userAgent, occurredAt } = outcome
+  return {
+    feedback_type: feedbackType,
+    user_agent: userAgent === null ? null : clean(userAgent, MTA_MAX),
+    occurred_at: isoTime(Math.min(occurredAt, at)),
+    suppressed,
+  }
+}

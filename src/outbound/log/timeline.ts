@@ -1,0 +1,70 @@
+// The timeline of a delivery as it is kept with its row: one line per step, bounded whatever a peer does.
+
+import { clean } from '../../mail/clean-text.ts'
+import type { Reply } from '../records.ts'
+
+export type StepType =
+  | 'accepted'
+  | 'routed'
+  | 'deferred'
+  | 'sent'
+  | 'bounced'
+  | 'expired'
+  | 'rejected'
+  | 'cancelled'
+  | 'complained'
+
+/** One thing that happened to a delivery. */
+export interface Step {
+  /** ms */
+  at: number
+  type: StepType
+  /** At most DETAIL_MAX characters, one line. */
+  detail: string
+  smtpCode: number | null
+  /** When it is tried again, ms; only of what was put off. */
+  nextAt: number | null
+}
+
+/** Decisions §6.1. */
+export const DETAIL_MAX = 300
+/** Steps kept of one delivery; the oldest go first. */
+export const STEPS_MAX = 200
+/** A delivery that is routed again and again without an end to it says so no more, in characters. */
+export const TIMELINE_MAX = 64 * 1024
+
+/** The line of one step, its end included. */
+export function stepLine({ at, type, detail, smtpCode, nextAt }: Step): string {
+  return `${JSON.stringify([at, type, clean(detail, DETAIL_MAX), smtpCode, nextAt])}\n`
+}
+
+/** @param timeline what is kept so far */
+export function withStep(timeline: string, step: Step): string {
+  const lines = timeline.split('\n').slice(0, -1)
+  const kept = lines.length < STEPS_MAX ? timeline : `${lines.slice(1 - STEPS_MAX).join('\n')}\n`
+  return kept + stepLine(step)
+}
+
+/** The steps of a timeline, oldest first. */
+export function stepsOf(timeline: string): Step[] {
+  return timeline
+    .split('\n')
+    .slice(0, -1)
+    .map((line) => {
+      const [at, type, detail, smtpCode, nextAt] = JSON.parse(line) as [number, StepType, string, number | null, number]
+      return { at, type, detail, smtpCode, nextAt }
+    })
+}
+
+/** What a server said, as one line that begins with its code: "550 5.1.1 user unknown". At most DETAIL_MAX characters. */
+export function replyLine({ smtpCode, enhancedCode, text }: Reply): string {
+  const said = clean(text, DETAIL_MAX)
+  if (smtpCode !== null && startsWith(said, String(smtpCode))) return said
+  const parts = enhancedCode === null || startsWith(said, enhancedCode) ? [said] : [enhancedCode, said]
+  if (smtpCode !== null) parts.unshift(String(smtpCode))
+  return clean(parts.filter((part) => part !== '').join(' '), DETAIL_MAX)
+}
+
+function startsWith(text: string, code: string): boolean {
+  return text.startsWith(code) && !/^[\d.]/.test(text.slice(code.length))
+}
