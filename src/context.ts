@@ -20,6 +20,7 @@ import { DbThreads } from './db/threads.ts'
 import { type Directory, openDirectory } from './directory/directory.ts'
 import { Teams } from './directory/teams.ts'
 import { Outbox } from './events/outbox.ts'
+import { Telling } from './events/webhooks/telling.ts'
 import { Inspector } from './mail/inspector.ts'
 import { openStore, type Store } from './store/store.ts'
 
@@ -43,6 +44,8 @@ export interface Context {
   directory: Directory
   /** What happened, waiting to be told. */
   outbox: Outbox
+  /** Who asked to be told of it. */
+  telling: Telling
   store: Store
   /** Threads that authenticate and parse arriving mail. */
   inspector: Inspector
@@ -77,6 +80,7 @@ export async function openContext(config: Config, overrides: Overrides = {}): Pr
   const resolver = openResolver({ servers: config.DNS_SERVERS, clock })
   const wake = openWake(config.DATA_DIR)
   const outbox = new Outbox(wake)
+  const telling = new Telling({ db, clock, log, config, vault, resolver, wake, outbox })
   const store = openStore({ db, blobsDb, clock })
   const openAccount = store.openAccount
   const directory = openDirectory({ db, clock, vault, resolver, config, openAccount })
@@ -93,11 +97,12 @@ export async function openContext(config: Config, overrides: Overrides = {}): Pr
     wake,
     directory,
     outbox,
+    telling,
     store,
     inspector,
     close: async () => {
       wake.close()
-      const parts = [inspector, resolver, threads, blobsDb, db]
+      const parts = [telling, inspector, resolver, threads, blobsDb, db]
       await closeAll([...parts.map((part) => () => part.close()), async () => freeFolder()])
     },
   }

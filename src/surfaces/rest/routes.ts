@@ -13,9 +13,20 @@ import { inboundLogs } from './management/inbound-logs.ts'
 import { mailboxFilters } from './management/mailbox-filters.ts'
 import { mailboxKeys } from './management/mailbox-keys.ts'
 import { mailboxes } from './management/mailboxes.ts'
+import { webhookDeliveries } from './management/webhook-deliveries.ts'
+import { webhooks } from './management/webhooks.ts'
 import { rootDocuments } from './root.ts'
 
-const management = [...domains, ...domainFilters, ...mailboxes, ...mailboxFilters, ...mailboxKeys, ...inboundLogs]
+const management = [
+  ...domains,
+  ...domainFilters,
+  ...mailboxes,
+  ...mailboxFilters,
+  ...mailboxKeys,
+  ...inboundLogs,
+  ...webhooks,
+  ...webhookDeliveries,
+]
 const mailbox = [readMe, ...threads, ...messages, ...raw, ...folders]
 
 export const routes: readonly Route[] = [...management, ...mailbox, sessionRoute(mailbox), ...rootDocuments]
