@@ -9,7 +9,7 @@ import { type ArrivedMail, type Delivered, Deliverer, type DeliverTarget } from 
 import { Folders } from './folders.ts'
 import { InboundLog } from './inbound-log.ts'
 import { Messages } from './messages/messages.ts'
-import { SentCopies } from './sent.ts'
+import { SentMails } from './sent.ts'
 import { Submissions } from './submissions.ts'
 import { Threads } from './threads/threads.ts'
 
@@ -21,8 +21,8 @@ export interface Store {
   changes: ChangeLedger
   blobs: Blobs
   inboundLog: InboundLog
-  /** Copies of what was sent. */
-  sent: SentCopies
+  /** What mailboxes keep of the mail they send. */
+  sent: SentMails
   submissions: Submissions
   /** Makes the account of a new mailbox with its folders, inside the unit of work that makes the mailbox. */
   openAccount(tx: Tx, mailboxId: string): Promise<void>
@@ -41,6 +41,7 @@ export function openStore(parts: { db: Db; blobsDb: Db; clock: Clock }): Store {
   const folders = new Folders(db, clock)
   const changes = new ChangeLedger(db, accounts)
   const blobs = new Blobs(blobsDb, clock)
+  const submissions = new Submissions({ db, clock, accounts, changes })
   const deliverer = new Deliverer({ db, clock, accounts, folders, changes, blobs })
   return {
     accounts,
@@ -50,8 +51,8 @@ export function openStore(parts: { db: Db; blobsDb: Db; clock: Clock }): Store {
     messages: new Messages({ db, clock, accounts, blobs, folders }),
     threads: new Threads({ db, clock, accounts, folders }),
     inboundLog: new InboundLog(db),
-    sent: new SentCopies({ db, clock, accounts, folders, changes }),
-    submissions: new Submissions({ db, clock, accounts, changes }),
+    sent: new SentMails({ clock, accounts, folders, changes, submissions }),
+    submissions,
     async openAccount(tx, mailboxId) {
       const account = await accounts.open(tx, mailboxId)
       const created = await folders.open(tx, account)

@@ -1,6 +1,9 @@
-// Submissions: what a mailbox asked to be sent. Status and recipients follow from the log of deliveries; here is what was asked.
+// Submissions: what a mailbox asked to be sent. What became of it is told by the log of deliveries; here is what was asked.
 
-import type { Db, Reader, Tx } from '../db/db.ts'
+import type { Clock } from '../base/clock.ts'
+import { newId } from '../base/ids.ts'
+import type { Db, Tx } from '../db/db.ts'
+import { pageOf } from '../db/page.ts'
 import type { Accounts } from './accounts.ts'
 import type { ChangeLedger } from './changes.ts'
 import type { Account, Page, PageKey } from './records.ts'
@@ -27,47 +30,122 @@ export interface Submission {
 export interface NewSubmission {
   account: number
   emailId: string
-  /** The copy in Sent with its thread; null when none was kept. */
-  message: { n: number; id: string; threadId: string } | null
+  messageId: string | null
+  threadId: string | null
   identityId: string | null
-  /** Envelope; "" where it is made per mail. */
-  mailFrom: string
-  rcptTo: readonly string[]
+  envelope: { mailFrom: string; rcptTo: readonly string[] }
   subject: string
   sendAt: number
 }
 
+interface SubmissionRow {
+  n: number
+  id: string
+  email_id: string
+  message_id: string | null
+  thread_id: string | null
+  identity_id: string | null
+  mail_from: string
+  rcpt_to: string
+  subject: string
+  send_at: number
+  canceled_at: number | null
+  created_at: number
+  updated_at: number
+}
+
 interface Parts {
   db: Db
-  clock: { now(): number }
+  clock: Clock
   accounts: Accounts
   changes: ChangeLedger
 }
 
+const COLUMNS =
+  'n, id, email_id, message_id, thread_id, identity_id, mail_from, rcpt_to, subject, send_at, canceled_at, created_at, updated_at'
+
 export class Submissions {
-  constructor(_parts: Parts) {}
+  readonly #parts: Parts
+
+  constructor(parts: Parts) {
+    this.#parts = parts
+  }
 
   /** Writes one as part of a unit of work; the caller tells the ledger of changes. @returns its key and id */
-  create(_tx: Tx, _submission: NewSubmission): Promise<{ n: number; id: string }> {
-    throw new Error('not built')
+  async create(tx: Tx, submission: NewSubmission): Promise<{ n: number; id: string }> {
+    const id = newId('submission')
+    const now = this.#parts.clock.now()
+    const n = await tx.insert('submissions', {
+      id,
+      account: submission.account,
+      email_id: submission.emailId,
+      message_id: submission.messageId,
+      thread_id: submission.threadId,
+      identity_id: submission.identityId,
+      mail_from: submission.envelope.mailFrom,
+      rcpt_to: JSON.stringify(submission.envelope.rcptTo),
+      subject: submission.subject,
+      send_at: submission.sendAt,
+      created_at: now,
+      updated_at: now,
+    })
+    return { n, id }
   }
 
   /** Tells the ledger that something about the submission of a mail changed; nothing for mails that have none. */
-  touch(_tx: Tx, _emailId: string): Promise<void> {
-    throw new Error('not built')
+  async touch(tx: Tx, emailId: string): Promise<void> {
+    const { accounts, changes, clock } = this.#parts
+    const now = clock.now()
+    const row = await tx.get<{ n: number; id: string; account: number }>(
+      'UPDATE submissions SET updated_at = ? WHERE email_id = ? RETURNING n, id, account',
+      [now, emailId],
+    )
+    if (row === undefined) return
+    const seq = await accounts.advance(tx, row.account, ['submissions'], { bytes: 0, messages: 0 })
+    const change = { type: 'submissions', n: row.n, object: row.id, kind: 'updated' } as const
+    await changes.record(tx, row.account, seq, [change], now)
   }
 
-  get(_account: Account, _id: string, _reader?: Reader): Promise<Submission | undefined> {
-    throw new Error('not built')
+  async get(account: Account, id: string): Promise<Submission | undefined> {
+    const row = await this.#parts.db.read.get<SubmissionRow>(
+      `SELECT ${COLUMNS} FROM submissions WHERE id = ? AND account = ?`,
+      [id, account.n],
+    )
+    return row && present(row)
   }
 
   /** The submission a message in Sent is the copy of. */
-  ofMessage(_account: Account, _messageId: string): Promise<Submission | undefined> {
-    throw new Error('not built')
+  async ofMessage(account: Account, messageId: string): Promise<Submission | undefined> {
+    const row = await this.#parts.db.read.get<SubmissionRow>(
+      `SELECT ${COLUMNS} FROM submissions WHERE message_id = ? AND account = ?`,
+      [messageId, account.n],
+    )
+    return row && present(row)
   }
 
   /** Newest first. */
-  list(_account: Account, _page: { limit: number; after: PageKey | null }): Promise<Page<Submission>> {
-    throw new Error('not built')
+  async list(account: Account, { limit, after }: { limit: number; after: PageKey | null }): Promise<Page<Submission>> {
+    const behind = after === null ? '' : 'AND (created_at, n) < (?, ?)'
+    const rows = await this.#parts.db.read.all<SubmissionRow>(
+      `SELECT ${COLUMNS} FROM submissions WHERE account = ? ${behind} ORDER BY created_at DESC, n DESC LIMIT ?`,
+      [account.n, ...(after ?? []), limit + 1],
+    )
+    return pageOf(rows, limit, (row) => [row.created_at, row.n], present)
+  }
+}
+
+function present(row: SubmissionRow): Submission {
+  return {
+    id: row.id,
+    emailId: row.email_id,
+    messageId: row.message_id,
+    threadId: row.thread_id,
+    identityId: row.identity_id,
+    envelope: { mailFrom: row.mail_from, rcptTo: JSON.parse(row.rcpt_to) as string[] },
+    subject: row.subject,
+    sendAt: row.send_at,
+    canceledAt: row.canceled_at,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
   }
 }

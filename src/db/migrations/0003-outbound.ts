@@ -194,7 +194,6 @@ CREATE TABLE submissions (
   id TEXT NOT NULL UNIQUE,
   account INTEGER NOT NULL,
   email_id TEXT NOT NULL UNIQUE,
-  message INTEGER,
   message_id TEXT,
   thread_id TEXT,
   identity_id TEXT,
@@ -207,6 +206,7 @@ CREATE TABLE submissions (
   updated_at INTEGER NOT NULL
 ) STRICT;
 CREATE INDEX submissions_account ON submissions (account, created_at DESC, n DESC);
+CREATE INDEX submissions_message ON submissions (message_id) WHERE message_id IS NOT NULL;
 
 CREATE TABLE dkim_keys (
   n INTEGER PRIMARY KEY,

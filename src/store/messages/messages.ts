@@ -12,6 +12,7 @@ import { dependsOnNow } from '../search/ask.ts'
 import { openSearch } from '../search/search.ts'
 import { keyOf, numberOf } from '../search/sql.ts'
 import { threadIdsOf } from '../threads/numbers.ts'
+import { type Original, originalOf } from './answered.ts'
 import { type Bodies, type Field, readBodies, readHeader } from './bodies.ts'
 import { detailOf, keptStructure } from './detail.ts'
 import { isShort, listPlaces, type MessageCut } from './list.ts'
@@ -66,6 +67,11 @@ export class Messages {
   async headers(account: Account, id: string): Promise<Field[] | undefined> {
     const kept = await keptStructure(this.#parts.db.read, account, id)
     return kept && readHeader(this.#parts.blobs, kept)
+  }
+
+  /** What an answer to a message has to know of it; undefined when there is no such message. */
+  async original(account: Account, id: string): Promise<Original | undefined> {
+    return originalOf(this.#parts.db.read, account, id)
   }
 
   /** Which of these contents a message names, in hex. */
