@@ -4,6 +4,7 @@ import { stat } from 'node:fs/promises'
 import { Piscina } from 'piscina'
 import { type Clock, systemClock } from '../base/clock.ts'
 import { ProductError } from '../base/errors.ts'
+import { Ration } from '../base/ration.ts'
 import type { MailSource, ThreadSettings } from './inspect-thread.ts'
 import type { Arrival, Inspection } from './mail.ts'
 
@@ -96,37 +97,5 @@ export class Inspector {
   /** Nobody can say which thread hangs. All calls under way are rejected, and the pool starts new threads. */
   #endThreads(): void {
     for (const thread of this.#pool.threads) void thread.terminate()
-  }
-}
-
-/** So much of something at a time, first come, first served. */
-class Ration {
-  readonly #all: number
-  #free: number
-  readonly #waiting: { amount: number; go: () => void }[] = []
-
-  constructor(amount: number) {
-    this.#all = amount
-    this.#free = amount
-  }
-
-  /** Waits until there is enough, and gives what lets go of it again. Who wants more than all gets all. */
-  async take(wanted: number): Promise<() => void> {
-    const amount = Math.min(wanted, this.#all)
-    if (this.#waiting.length > 0 || amount > this.#free) {
-      await new Promise<void>((go) => this.#waiting.push({ amount, go }))
-    } else {
-      this.#free -= amount
-    }
-    return () => this.#give(amount)
-  }
-
-  #give(amount: number): void {
-    this.#free += amount
-    while (this.#waiting.length > 0 && this.#waiting[0]!.amount <= this.#free) {
-      const next = this.#waiting.shift()!
-      this.#free -= next.amount
-      next.go()
-    }
   }
 }
