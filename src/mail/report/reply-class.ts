@@ -1,4 +1,6 @@
-// What a server's reply means for the mail it refused: for good or for now, whose fault it is, and whether to write there again.
+// What a server's reply means for the mail it turned away: for good or for now, why, and whether to write there again.
+
+import { type Finding, findPhrase } from './phrases.ts'
 
 /** What somebody said of one delivery: the reply of a server, or the words of a report. */
 export interface Reply {
@@ -18,8 +20,9 @@ export type DelayCause =
   | 'dns'
   | 'provider_quota'
   | 'transient'
-/** Decisions §9.4 `bounce.type` and `bounce.sub_type`. */
+/** Decisions §9.4 `bounce.type`: the address is dead, it may work for another mail or later, or nobody said why. */
 export type BounceType = 'permanent' | 'transient' | 'undetermined'
+/** Decisions §9.4 `bounce.sub_type`. */
 export type BounceSubType =
   | 'general'
   | 'no_such_user'
@@ -31,7 +34,7 @@ export type BounceSubType =
   | 'suppressed_by_provider'
 
 export interface ReplyClass {
-  /** True when trying again cannot help: the reply was a 5yz, or its enhanced code begins with 5. */
+  /** True when trying again cannot help: a reply of 5yz; without a reply code, an enhanced code that begins with 5. */
   permanent: boolean
   type: BounceType
   subType: BounceSubType
@@ -39,11 +42,124 @@ export interface ReplyClass {
   cause: DelayCause
   /** True when nothing more may be sent to the recipient (decisions §6.3). */
   suppress: boolean
-  /** Whether the mail itself was refused rather than its recipient; of use for a reply to the whole content only. */
+  /** Whether the mail itself was refused rather than its recipient: only of use for a reply to the whole content. */
   about: 'recipient' | 'content'
 }
 
-/** Never throws. Linear in the text, of which only the first REPLY_TEXT_MAX characters are looked at. */
-export function classifyReply(_reply: Reply): ReplyClass {
-  throw new Error('not built')
+/** What RFC 3463 and its registry say by subject and detail; a code that is left out says no more than its class. */
+const CODES: ReadonlyMap<string, Finding> = new Map([
+  ['1.1', 'no_such_user'],
+  ['1.2', 'no_such_domain'],
+  ['1.3', 'no_such_user'],
+  ['1.4', 'no_such_user'],
+  ['1.6', 'no_such_user'],
+  ['1.7', 'policy'],
+  ['1.8', 'policy'],
+  ['2.1', 'disabled'],
+  ['2.2', 'mailbox_full'],
+  ['2.3', 'too_large'],
+  ['3.1', 'server'],
+  ['3.2', 'server'],
+  ['3.3', 'server'],
+  ['3.4', 'too_large'],
+  ['3.5', 'server'],
+  ['4.1', 'network'],
+  ['4.2', 'network'],
+  ['4.3', 'dns'],
+  ['4.4', 'no_such_domain'],
+  ['4.5', 'throttled'],
+  ['4.6', 'server'],
+  ['4.7', 'expired'],
+  ['5.3', 'throttled'],
+])
+
+/** Decisions §6.3: behind these nobody is who could be written to. */
+const HARD_CODES = new Set(['5.1.1', '5.1.2', '5.1.10', '5.2.1'])
+
+/** Reply codes that say more than their class: RFC 5321 4.2.3, RFC 7504, RFC 7505, and 511 of some servers. */
+const REPLY_CODES: ReadonlyMap<number, Finding> = new Map([
+  [511, 'no_such_user'],
+  [521, 'no_mail_taken'],
+  [530, 'policy'],
+  [551, 'no_such_user'],
+  [556, 'no_mail_taken'],
+])
+
+/** What is said of the address itself, and will not change by itself. */
+const DEAD: ReadonlySet<Finding> = new Set(['no_such_user', 'no_such_domain', 'no_mail_taken', 'disabled'])
+/** Words that come with many a refusal: what a code says weighs more. */
+const VAGUE: ReadonlySet<Finding> = new Set(['expired', 'dns', 'network', 'server', 'refused'])
+/** Said of dead addresses and of refused senders alike: without a code nobody is written off for it. */
+const AMBIGUOUS = /unavailable|access denied|rejected/i
+
+const SUB_TYPES: ReadonlyMap<Finding, BounceSubType> = new Map([
+  ['suppressed', 'suppressed_by_provider'],
+  ['mailbox_full', 'mailbox_full'],
+  ['policy', 'policy'],
+  ['refused', 'policy'],
+  ['greylisted', 'policy'],
+  ['content', 'content_rejected'],
+  ['too_large', 'content_rejected'],
+  ['no_such_user', 'no_such_user'],
+  ['no_such_domain', 'domain_not_found'],
+  ['no_mail_taken', 'domain_not_found'],
+  ['expired', 'expired'],
+])
+
+const CAUSES: ReadonlyMap<Finding, DelayCause> = new Map([
+  ['mailbox_full', 'mailbox_full'],
+  ['throttled', 'throttled'],
+  ['greylisted', 'greylisted'],
+  ['network', 'network'],
+  ['dns', 'dns'],
+  ['no_such_domain', 'dns'],
+])
+
+/** Enhanced codes count first, then reply codes, then words. Never throws; linear in the text, of which some 2,000 characters count. */
+export function classifyReply(reply: Reply): ReplyClass {
+  const { smtpCode, enhancedCode } = reply
+  const finding = findingOf(reply)
+  const type = typeOf(finding, reply)
+  return {
+    permanent: smtpCode === null ? (enhancedCode?.startsWith('5') ?? false) : smtpCode >= 500,
+    type,
+    subType: (finding && SUB_TYPES.get(finding)) ?? 'general',
+    cause: (finding && CAUSES.get(finding)) ?? 'transient',
+    suppress: type === 'permanent' && isHard(finding, reply),
+    about: isAboutContent(finding, reply) ? 'content' : 'recipient',
+  }
+}
+
+function findingOf({ smtpCode, enhancedCode, text }: Reply): Finding | null {
+  const said = findPhrase(text)
+  const coded = codeFinding(enhancedCode ?? '') ?? REPLY_CODES.get(smtpCode ?? 0) ?? null
+  if (coded === null) return said ?? (HARD_CODES.has(enhancedCode ?? '') ? 'no_such_user' : null)
+  if (said === null || VAGUE.has(said) || coded === 'mailbox_full') return coded
+  // Two ways to say that nobody is there: the code is the more exact one. Any other clear word belies the code: servers
+  // send 5.1.1 for full mailboxes, 5.2.1 for too much mail at once, and 5.7.1 for unknown users.
+  return DEAD.has(coded) && DEAD.has(said) ? coded : said
+}
+
+function codeFinding(code: string): Finding | undefined {
+  const [, subject, detail] = code.split('.')
+  if (subject === '6') return 'content'
+  return CODES.get(`${subject}.${detail}`) ?? (subject === '7' ? 'policy' : undefined)
+}
+
+function typeOf(finding: Finding | null, { smtpCode, enhancedCode }: Reply): BounceType {
+  if (enhancedCode?.startsWith('4') || (smtpCode !== null && smtpCode < 500)) return 'transient'
+  if (finding === null) return 'undetermined'
+  return DEAD.has(finding) || finding === 'suppressed' ? 'permanent' : 'transient'
+}
+
+/** Decisions §6.3 names codes; many servers only say it in words. */
+function isHard(finding: Finding | null, { enhancedCode, text }: Reply): boolean {
+  if (enhancedCode !== null && enhancedCode !== '5.0.0' && enhancedCode !== '5.5.0') return HARD_CODES.has(enhancedCode)
+  return (finding === 'no_such_user' || finding === 'no_such_domain') && !AMBIGUOUS.test(text)
+}
+
+function isAboutContent(finding: Finding | null, { smtpCode, enhancedCode }: Reply): boolean {
+  if (finding === 'content' || finding === 'too_large') return true
+  if (finding === 'mailbox_full' || (finding !== null && DEAD.has(finding))) return false
+  return smtpCode === 552 || /^\d\.[67]\./.test(enhancedCode ?? '')
 }
