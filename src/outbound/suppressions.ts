@@ -1,7 +1,12 @@
-// Who gets no more mail from a team: a hard bounce, a complaint, or somebody's own decision (decisions §6.3).
+// Who gets no more mail from a team: after a hard bounce, after a complaint, or because somebody said so (decisions §6.3).
 
-import type { Reader, Tx } from '../db/db.ts'
-import type { PageKey } from '../db/page.ts'
+import type { Clock } from '../base/clock.ts'
+import { invalid, notFound } from '../base/errors.ts'
+import { newId } from '../base/ids.ts'
+import type { Db, Reader, Row, SqlValue, Tx } from '../db/db.ts'
+import { type PageKey, pageOf } from '../db/page.ts'
+import { parseMailbox } from '../mail/address.ts'
+import { clean } from '../mail/clean-text.ts'
 import type { OutboundParts } from './parts.ts'
 import type { Page } from './records.ts'
 
@@ -22,6 +27,7 @@ export interface Suppression {
 
 export interface NewSuppression {
   teamId: string
+  /** In any case. */
   email: string
   reason: SuppressionReason
   sourceMessageId: string | null
@@ -36,31 +42,111 @@ export interface SuppressionFilter {
   after: PageKey | null
 }
 
+/** Characters of a note. */
+export const NOTE_MAX = 500
+/** Addresses asked for in one statement. */
+const ASKED_AT_ONCE = 500
+
 export class Suppressions {
-  constructor(_parts: Pick<OutboundParts, 'db' | 'clock'>) {}
+  readonly #db: Db
+  readonly #clock: Clock
+
+  constructor({ db, clock }: Pick<OutboundParts, 'db' | 'clock'>) {
+    this.#db = db
+    this.#clock = clock
+  }
 
   /** Those of the addresses the team may not write to, lower-case. Reads by index. */
-  of(_reader: Reader, _teamId: string, _emails: readonly string[]): Promise<Set<string>> {
-    throw new Error('not built')
+  async of(reader: Reader, teamId: string, emails: readonly string[]): Promise<Set<string>> {
+    const found = new Set<string>()
+    for (let at = 0; at < emails.length; at += ASKED_AT_ONCE) {
+      const asked = emails.slice(at, at + ASKED_AT_ONCE).map(stored)
+      const marks = asked.map(() => '?').join(', ')
+      const rows = await reader.all<{ email: string }>(
+        `SELECT email FROM suppressions WHERE team_id = ? AND email IN (${marks})`,
+        [teamId, ...asked],
+      )
+      for (const { email } of rows) found.add(email)
+    }
+    return found
   }
 
   /** Adds one as part of a unit of work; who is there already stays as it is. @returns true when it is new */
-  add(_tx: Tx, _suppression: NewSuppression): Promise<boolean> {
-    throw new Error('not built')
+  async add(tx: Tx, suppression: NewSuppression): Promise<boolean> {
+    const { teamId, email, reason, sourceMessageId, note } = suppression
+    const { changes } = await tx.run(
+      `INSERT INTO suppressions (id, team_id, email, reason, note, source_message_id, created_at)
+       VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
+      [
+        newId('suppression'),
+        teamId,
+        stored(email),
+        reason,
+        note === null ? null : clean(note, NOTE_MAX),
+        sourceMessageId,
+        this.#clock.now(),
+      ],
+    )
+    return changes > 0
   }
 
-  /** Adds one by hand. @returns the record, and whether it is new. @throws ProductError validation_error */
-  create(_teamId: string, _email: string, _note: string | null): Promise<{ record: Suppression; created: boolean }> {
-    throw new Error('not built')
+  /** Adds one by hand; an address that is there already stays as it is. @throws ProductError validation_error */
+  async create(teamId: string, email: string, note: string | null): Promise<{ record: Suppression; created: boolean }> {
+    const mailbox = parseMailbox(email)
+    if (mailbox === null) throw invalid('email', 'invalid_format', 'The address is not a valid e-mail address.')
+    return this.#db.write(async (tx) => {
+      const entry = { teamId, email: mailbox.email, reason: 'manual', sourceMessageId: null, note } as const
+      const created = await this.add(tx, entry)
+      const row = await tx.get('SELECT * FROM suppressions WHERE team_id = ? AND email = ?', [
+        teamId,
+        stored(mailbox.email),
+      ])
+      return { record: present(row!), created }
+    })
   }
 
   /** Newest first. */
-  list(_teamId: string, _filter: SuppressionFilter): Promise<Page<Suppression>> {
-    throw new Error('not built')
+  async list(teamId: string, filter: SuppressionFilter): Promise<Page<Suppression>> {
+    const where = ['team_id = ?']
+    const values: SqlValue[] = [teamId]
+    const add = (condition: string, ...given: SqlValue[]) => {
+      where.push(condition)
+      values.push(...given)
+    }
+    if (filter.reason !== undefined) add('reason = ?', filter.reason)
+    if (filter.search !== undefined) add('instr(email, ?) > 0', stored(filter.search))
+    if (filter.after !== null) add('(created_at, n) < (?, ?)', ...filter.after)
+    // A filter may have to look at every row of the team.
+    const reader = where.length > 1 ? this.#db.scan : this.#db.read
+    const rows = await reader.all(
+      `SELECT * FROM suppressions WHERE ${where.join(' AND ')} ORDER BY created_at DESC, n DESC LIMIT ?`,
+      [...values, filter.limit + 1],
+    )
+    return pageOf(rows, filter.limit, (row) => [row.created_at as number, row.n as number], present)
   }
 
   /** Lets the team write there again. @throws ProductError not_found */
-  remove(_teamId: string, _id: string): Promise<void> {
-    throw new Error('not built')
+  async remove(teamId: string, id: string): Promise<void> {
+    const { changes } = await this.#db.write((tx) =>
+      tx.run('DELETE FROM suppressions WHERE id = ? AND team_id = ?', [id, teamId]),
+    )
+    if (changes === 0) throw notFound('suppression')
+  }
+}
+
+/** Mail servers of today do not tell upper from lower case before the "@": who is suppressed is so in any case. */
+function stored(email: string): string {
+  return email.normalize('NFC').toLowerCase()
+}
+
+function present(row: Row): Suppression {
+  return {
+    id: row.id as string,
+    teamId: row.team_id as string,
+    email: row.email as string,
+    reason: row.reason as SuppressionReason,
+    note: row.note as string | null,
+    sourceMessageId: row.source_message_id as string | null,
+    createdAt: row.created_at as number,
   }
 }

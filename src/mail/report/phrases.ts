@@ -38,6 +38,9 @@ const PHRASES: readonly (readonly [Finding, RegExp])[] = [
       'address is on (?:our|the) (?:bounce|block) list',
     ),
   ],
+  // What sounds like more than one thing, and means the first of them here.
+  ['no_such_domain', words('account or domain may not exist')],
+  ['dns', words('not found, try again', 'temporary (?:dns|lookup)')],
   ['greylisted', words('gr[ae]y-?list', 'postgrey', 'please try again in \\d+ (?:s|m)', 'try again in \\d+ seconds')],
   [
     'mailbox_full',
@@ -64,14 +67,14 @@ const PHRASES: readonly (readonly [Finding, RegExp])[] = [
   [
     'policy',
     words(
-      '\\b(?:dns|r)bls?\\b|block ?list|black ?list|spamhaus|spamcop|barracudacentral|abuseat|sorbs|proofpoint\\.com|senderbase|\\breputation\\b|listed (?:in|at|on|by) ',
+      '\\b(?:dns|r)bls?\\b|block ?list|black ?list|spamhaus|spamcop|barracudacentral|abuseat|sorbs|proofpoint\\.com|senderbase|\\breputation\\b|(?<!not )listed (?:in|at|on|by) ',
       '(?:client|sender|your) host (?:\\S+ )?(?:rejected|blocked)|unsolicited|\\bspf\\b|\\bdkim\\b|\\bdmarc\\b|unauthenticated|not authenticated|authenticat(?:ion|e)(?: is)? (?:required|first|failed)',
       'reverse dns|\\bptr\\b|rdns|reverse (?:lookup|host ?name)|cannot find your (?:reverse )?host ?name|cannot resolve your|unresolvable relay|name lookup failed|dynamic ip|generic (?:dns|ptr|rdns)|no mx record for (?:from|sender)',
-      'relay(?:ing)? (?:is )?(?:access )?(?:denied|not|prohibit)|not (?:allowed|permitted|authori[sz]ed) to relay|relaying|relay (?:not|access)|mail relay|unable to relay|isn.t allowed to be relayed|allowed rcpthosts|not a gateway|open (?:proxy|relay)',
+      'relay(?:ing)? (?:is )?(?:access )?(?:denied|not|prohibit)|not (?:allowed|permitted|authori[sz]ed) to relay|relaying|relay (?:not|access)|mail relay|unable to relay|isn.t allowed to be relayed|allowed rcpthosts|not a gateway|configured to relay|open (?:proxy|relay)',
       'sender (?:address |domain |email address |verify |is |was )?(?:rejected|denied|blocked|failed|not|spammer|refused|unknown|invalid|blocked)|sender verif|invalid sender|bad sender|bogus mail from|unroutable sender|envelope blocked|mail from (?:address )?(?:must|not owned)|domain of sender|sender domain|from: domain|\\bemetteur invalide|does not exist e2110|sender not|originator',
       'empty (?:envelope )?sender|null sender|returned mail not accepted|third-party dsn|batv|backscatter|unsigned dsn',
       'smtp server of your isp|mail server of your isp|invalid ip for sending|ip (?:address )?\\S+ (?:is )?(?:blocked|not allowed|rejected)|blocked (?:for|by|due|using|because)|is blocked|access from ip|has been blocked|temporar(?:y|ily) blocked|go away',
-      'starttls|must issue|tls (?:is )?required|encryption (?:is )?(?:required|needed)',
+      'recipient preferences|blocked by the recipient|only accepting|only accepts|protected by|starttls|must issue|tls (?:is )?required|encryption (?:is )?(?:required|needed)',
     ),
   ],
   [
@@ -107,17 +110,17 @@ const PHRASES: readonly (readonly [Finding, RegExp])[] = [
     words(
       '(?:user|recipient|mail ?box|address|account|addressee|alias|local ?part|person|subscriber|spectator|destinataire|destination|domain or user|mail address|userid|id)s?\\b.{0,48}(?:unknown|not (?:be )?found|not known|does ?n.t exist|does not exist|not exist|not listed|non-?exist|no longer (?:valid|accept|exist|in use|available|here|with|works)|unavailable|unavaiable|not available|invalid|not valid|is not a|not present|not recogni[sz]ed|not local|not here|not accepted|not ok|illegal|has been replaced|has moved|wrong|refuses to accept|inconnu|not registered|isn.t in|t exist)',
       '(?:unknown|invalid|no such|no valid|bad|non-?existent|illegal|not a valid|not a known|no|undeliverable|unknown or illegal|unrecogni[sz]ed|not our|wrong) (?:\\S+ )?(?:user|recipient|mail ?box|address|account|alias|local ?part|person|addressee|customer|subscriber|rcpt|e-?mail address|destination mailbox|destination address|final delivery userid)',
-      'recipient (?:\\S+ )?address(?:es)? rejected ?(?:: access denied|: invalid|: unknown|: undeliverable|\\.? ?\\(in reply to rcpt|$)|address rejected$|addresses rejected ?: access denied',
-      'recipient ?not ?found|user ?unknown|userunknown|badrcptto|badrecipientto|validrcptto|rcpt.{0,80}(?:does not exist|not found)|not found by smtp address lookup|no one at this address|isn.t a user|could not be found|no existe|nessun utente|utilisateur inconnu|unbekannt|nicht bekannt|onbekend|неизвестн|не найден|不存在|見つかりません',
+      'recipient (?:\\S+ )?address(?:es)? rejected ?(?:: access denied|: invalid|: unknown|: undeliverable|\\.? ?\\(in reply to rcpt|\\.?$)|address rejected$|addresses rejected ?: access denied',
+      'recipient ?not ?found|user ?unknown|userunknown|badrcptto|badrecipientto|validrcptto|rcpt.{0,80}(?:does not exist|not found)|not found by smtp address lookup|no one at this address|isn.t a user|could not be found|no existe|nessun utente|utilisateur inconnu|unbekannt|nicht bekannt|onbekend|неизвестн|не найден|不存在|見つかりません|リストにありません',
       'user (?:doesn.t|does not) have|doesn.t have an? \\S+ account|no mailbox here|mailbox unavailable|not (?:a )?(?:valid|known|local|active|our) (?:recipient|user|mailbox|customer|address|subscriber)|not my (?:user|customer)|no thank you|> not found|envelope recipient|missing home directory|mail address is not|directory entry|name directory|address error|recipients? (?:was|were|are) undeliverable',
-      'destination mailbox|no valid recipients|recipient name is not recognized|group you tried to contact|unroutable|may not exist|illegal alias|not listed in',
+      'destination mailbox|no valid recipients|recipient name is not recognized|unroutable|illegal alias|not listed in',
     ),
   ],
   [
     'no_such_domain',
     words(
       '(?:host|domain|server)(?: name| or domain name)?(?: \\S+)?(?: (?:is|was))? (?:unknown|not found|not resolved|does not exist|doesn.t exist|must exist|is not reachable|can.?t be found)',
-      '(?:unknown|no such|invalid|non-?existent|bad|illegal|unresolvable) (?:\\S+ )?(?:host|domain)|unrouteable|unroutable|no route for|nxdomain|no mx (?:record|found|or)|no (?:mail )?(?:exchanger|gateway)|couldn.t find (?:any|a) (?:host|mail exchanger)|could not find a gateway|find a mail exchanger|name or service not known|mail domain mentioned|ディレクトリのリスト|リストにありません|all relevant mx records point to non-existent',
+      '(?:unknown|no such|invalid|non-?existent|bad|illegal|unresolvable) (?:\\S+ )?(?:host|domain)|unrouteable|unroutable|no route for|nxdomain|no mx (?:record|found|or)|no (?:mail )?exchanger|couldn.t find (?:any|a) (?:host|mail exchanger)|find a mail exchanger|name or service not known|mail domain mentioned|(?:^|\\s)[\\w-]+(?:\\.[\\w-]+)+ does not exist|all relevant mx records point to non-existent',
     ),
   ],
   [
@@ -141,7 +144,7 @@ const PHRASES: readonly (readonly [Finding, RegExp])[] = [
   [
     'refused',
     words(
-      'access (?:is )?denied|denied|refused|prohibit|not (?:allowed|permitted|authori[sz]ed)|policy|polic(?:y|ies) (?:violation|reasons)|violat|forbidden|reject|blocked|insecure|restricted|not accepted|only accept|protected by|preferences|prevents|does not like|complain|must have a|unverif|not a member|permission',
+      'access (?:is )?denied|denied|refused|prohibit|not (?:allowed|permitted|authori[sz]ed)|policy|polic(?:y|ies) (?:violation|reasons)|violat|forbidden|reject|blocked|insecure|restricted|not accepted|only accept|prevents|does not like|complain|must have a|unverif|not a member|permission',
     ),
   ],
   [
@@ -152,11 +155,14 @@ const PHRASES: readonly (readonly [Finding, RegExp])[] = [
   ],
 ]
 
+/** What Cisco's gateways set in front of whatever another server said. */
+const WRAPPER = /5\.1\.0 - unknown address error/
+
 /** Characters of a text that are looked at. */
 export const PHRASE_TEXT_MAX = 2000
 
 /** What the words of a text say; null when they are none of the well-known ones. */
 export function findPhrase(text: string): Finding | null {
-  const plain = text.slice(0, PHRASE_TEXT_MAX).replace(/\s+/g, ' ').toLowerCase().trim()
+  const plain = text.slice(0, PHRASE_TEXT_MAX).replace(/\s+/g, ' ').toLowerCase().replace(WRAPPER, '').trim()
   return PHRASES.find(([, pattern]) => pattern.test(plain))?.[0] ?? null
 }

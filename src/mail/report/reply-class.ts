@@ -86,7 +86,7 @@ const REPLY_CODES: ReadonlyMap<number, Finding> = new Map([
 ])
 
 /** What is said of the address itself, and will not change by itself. */
-const DEAD: ReadonlySet<Finding> = new Set(['no_such_user', 'no_such_domain', 'no_mail_taken', 'disabled'])
+const DEAD: ReadonlySet<Finding> = new Set(['no_such_user', 'no_such_domain', 'no_mail_taken'])
 /** Words that come with many a refusal: what a code says weighs more. */
 const VAGUE: ReadonlySet<Finding> = new Set(['expired', 'dns', 'network', 'server', 'refused'])
 /** Said of dead addresses and of refused senders alike: without a code nobody is written off for it. */
@@ -115,11 +115,15 @@ const CAUSES: ReadonlyMap<Finding, DelayCause> = new Map([
   ['no_such_domain', 'dns'],
 ])
 
-/** Enhanced codes count first, then reply codes, then words. Never throws; linear in the text, of which some 2,000 characters count. */
-export function classifyReply(reply: Reply): ReplyClass {
+/**
+ * Enhanced codes count first, then reply codes, then words. Never throws; linear in the text, of which PHRASE_TEXT_MAX
+ * characters count.
+ * @param stage 'data' for a reply to the content: a server that took the recipient and then calls it unknown may be a filter
+ */
+export function classifyReply(reply: Reply, stage: 'data' | null = null): ReplyClass {
   const { smtpCode, enhancedCode } = reply
   const finding = findingOf(reply)
-  const type = typeOf(finding, reply)
+  const type = typeOf(finding, reply, stage)
   return {
     permanent: smtpCode === null ? (enhancedCode?.startsWith('5') ?? false) : smtpCode >= 500,
     type,
@@ -137,7 +141,7 @@ function findingOf({ smtpCode, enhancedCode, text }: Reply): Finding | null {
   if (said === null || VAGUE.has(said) || coded === 'mailbox_full') return coded
   // Two ways to say that nobody is there: the code is the more exact one. Any other clear word belies the code: servers
   // send 5.1.1 for full mailboxes, 5.2.1 for too much mail at once, and 5.7.1 for unknown users.
-  return DEAD.has(coded) && DEAD.has(said) ? coded : said
+  return (DEAD.has(coded) || coded === 'disabled') && DEAD.has(said) ? coded : said
 }
 
 function codeFinding(code: string): Finding | undefined {
@@ -146,16 +150,23 @@ function codeFinding(code: string): Finding | undefined {
   return CODES.get(`${subject}.${detail}`) ?? (subject === '7' ? 'policy' : undefined)
 }
 
-function typeOf(finding: Finding | null, { smtpCode, enhancedCode }: Reply): BounceType {
+function typeOf(finding: Finding | null, { smtpCode, enhancedCode }: Reply, stage: 'data' | null): BounceType {
   if (enhancedCode?.startsWith('4') || (smtpCode !== null && smtpCode < 500)) return 'transient'
+  if (HARD_CODES.has(enhancedCode ?? '') && (finding === 'disabled' || finding === 'no_such_user')) return 'permanent'
   if (finding === null) return 'undetermined'
+  if (finding === 'no_such_user' && stage === 'data' && isVague(enhancedCode)) return 'undetermined'
+  // Without a code nobody knows whether a disabled mailbox will be enabled again (RFC 3463 3.3).
   return DEAD.has(finding) || finding === 'suppressed' ? 'permanent' : 'transient'
 }
 
 /** Decisions §6.3 names codes; many servers only say it in words. */
 function isHard(finding: Finding | null, { enhancedCode, text }: Reply): boolean {
-  if (enhancedCode !== null && enhancedCode !== '5.0.0' && enhancedCode !== '5.5.0') return HARD_CODES.has(enhancedCode)
+  if (!isVague(enhancedCode)) return HARD_CODES.has(enhancedCode!)
   return (finding === 'no_such_user' || finding === 'no_such_domain') && !AMBIGUOUS.test(text)
+}
+
+function isVague(enhancedCode: string | null): boolean {
+  return enhancedCode === null || /^5\.[05]\.0$/.test(enhancedCode)
 }
 
 function isAboutContent(finding: Finding | null, { smtpCode, enhancedCode }: Reply): boolean {

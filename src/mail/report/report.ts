@@ -1,63 +1,101 @@
 // Reports about mail that was sent: bounces and complaints, read from whatever form the other side writes them in.
 
-export type FeedbackType = 'abuse' | 'fraud' | 'not_spam' | 'other' | 'virus'
-export type BounceAction = 'failed' | 'delayed' | 'delivered' | 'relayed' | 'expanded'
+import { parseDate } from '../date.ts'
+import { decodeBody, decodeText } from '../decode.ts'
+import type { Part } from '../mail.ts'
+import { readStructure } from '../structure.ts'
+import { hostOf, readRecipient } from './delivery-status.ts'
+import { readBareComplaint, readFeedback } from './feedback-report.ts'
+import { isNotice, lastResort, type Notice, noticeRecipients, withWords } from './notice.ts'
+import { noticeText } from './notice-text.ts'
+import { describeOriginal, isReturned, pastedFields, returnedFields } from './original.ts'
+import { type BounceReport, REPORT_TEXT_MAX, type Report, type ReportedRecipient } from './reported.ts'
+import { readStatusFields, type StatusGroups } from './status-fields.ts'
 
-/** What a report says of one recipient. */
-export interface ReportedRecipient {
-  /** The address the report names, as written there but for its domain's case; it may be one the mail was forwarded to. */
-  finalRecipient: string
-  /** The address the mail was sent to, where the report tells it apart. */
-  originalRecipient: string | null
-  action: BounceAction
-  /** RFC 3463, as "5.1.1". */
-  status: string | null
-  smtpCode: number | null
-  /** What the server said, one line, at most 300 characters. */
-  diagnostic: string
-  remoteMta: string | null
-  /** ms */
-  lastAttemptAt: number | null
+export type {
+  BounceAction,
+  BounceReport,
+  ComplaintReport,
+  FeedbackType,
+  Report,
+  ReportedMail,
+  ReportedRecipient,
+} from './reported.ts'
+
+const STATUS_PARTS = new Set(['message/delivery-status', 'message/global-delivery-status'])
+/** A report that only wraps another one, as gateways make them. */
+const WRAPS_MAX = 2
+/** RFC 3461 4.4 allows 100 characters. */
+const ENVELOPE_ID_MAX = 200
+
+/**
+ * Reads a mail as a report; null when it is none: an ordinary mail, an auto-reply, a receipt, a mail with a report attached.
+ * Never throws; bounded like every parser of foreign bytes, and linear.
+ * @param mailFrom envelope sender, "" for the null sender; null when it is not known
+ */
+export function readReport(bytes: Uint8Array, mailFrom: string | null = null): Report | null {
+  return read(bytes, mailFrom, WRAPS_MAX)
 }
 
-/** What is known of the mail a report is about. */
-export interface ReportedMail {
-  /** Without angle brackets. */
-  messageId: string | null
-  subject: string | null
-  from: string | null
-  to: string[]
+function read(bytes: Uint8Array, mailFrom: string | null, wraps: number): Report | null {
+  const { root, fields } = readStructure(bytes)
+  const parts = openParts(root)
+  const { said, returned: pasted } = noticeText(bytes, root)
+  const returnedPart = parts.find(isReturned)
+  const returned = returnedPart ? returnedFields(bytes, returnedPart) : pastedFields(pasted)
+  const feedback = parts.find(({ type }) => type === 'message/feedback-report')
+  if (feedback) return readFeedback(content(bytes, feedback), returned)
+  const complaint = readBareComplaint(fields, returned)
+  if (complaint) return complaint
+  const notice: Notice = { fields, said, original: describeOriginal(returned), mailFrom }
+  const statuses = parts.filter(({ type }) => STATUS_PARTS.has(type))
+  const isReport = parts.some(({ type }) => type === 'multipart/report') && statuses.length > 0
+  if (!isReport && !isNotice(notice)) return null
+  const groups = readStatusFields(statuses.length > 0 ? textOf(bytes, statuses) : said)
+  const recipients = recipientsOf(groups, notice)
+  if (recipients.length > 0) return bounce(groups, recipients, notice)
+  const inside = returnedPart ? bytes.subarray(returnedPart.bodyStart, returnedPart.bodyEnd) : Buffer.from(pasted)
+  const wrapped = wraps > 0 && inside.length > 0 ? read(inside, null, wraps - 1) : null
+  if (wrapped) return wrapped
+  const last = lastResort(notice)
+  return last.length > 0 ? bounce(groups, last, notice) : null
 }
 
-export interface BounceReport {
-  kind: 'bounce'
-  recipients: ReportedRecipient[]
-  reportingMta: string | null
-  /** ENVID of RFC 3461, where the report gives it back. */
-  envelopeId: string | null
-  /** ms */
-  arrivedAt: number | null
-  original: ReportedMail
+/** All parts outside of mails inside the mail: what those hold was attached, not said. */
+function openParts(root: Part): Part[] {
+  const found: Part[] = []
+  const walk = (part: Part): void => {
+    found.push(part)
+    if (part.type.startsWith('multipart/')) for (const child of part.parts) walk(child)
+  }
+  walk(root)
+  return found
 }
 
-export interface ComplaintReport {
-  kind: 'complaint'
-  feedbackType: FeedbackType
-  /** As the report calls it ("abuse", "opt-out", "auth-failure"…), lower-case. */
-  feedbackWord: string
-  userAgent: string | null
-  /** Recipients of the mail complained about, where the report does not hide them. */
-  originalRecipients: string[]
-  originalMailFrom: string | null
-  reportingMta: string | null
-  /** ms */
-  arrivedAt: number | null
-  original: ReportedMail
+function content(bytes: Uint8Array, part: Part): Uint8Array {
+  const end = Math.min(part.bodyEnd, part.bodyStart + REPORT_TEXT_MAX)
+  return decodeBody(bytes.subarray(part.bodyStart, end), part.encoding)
 }
 
-export type Report = BounceReport | ComplaintReport
+function textOf(bytes: Uint8Array, parts: readonly Part[]): string {
+  return parts.map((part) => decodeText(content(bytes, part), { encoding: '7bit', charset: part.charset })).join('\n\n')
+}
 
-/** Reads a mail as a report; null when it is none. Never throws, and bounded like every parser of foreign bytes. */
-export function readReport(_bytes: Uint8Array): Report | null {
-  throw new Error('not built')
+/** Fields come first; where they say little of why, or name nobody, the words beside them are asked. */
+function recipientsOf(groups: StatusGroups, notice: Notice): ReportedRecipient[] {
+  const named = groups.recipients.map(readRecipient).filter((recipient) => recipient !== null)
+  if (named.length === 0) return noticeRecipients(notice)
+  return named.map((recipient) => withWords(recipient, notice, named.length === 1))
+}
+
+function bounce(groups: StatusGroups, recipients: ReportedRecipient[], notice: Notice): BounceReport {
+  const { mail } = groups
+  return {
+    kind: 'bounce',
+    recipients,
+    reportingMta: hostOf(mail.get('reporting-mta')),
+    envelopeId: mail.get('original-envelope-id')?.slice(0, ENVELOPE_ID_MAX) || null,
+    arrivedAt: parseDate(mail.get('arrival-date') ?? ''),
+    original: notice.original,
+  }
 }

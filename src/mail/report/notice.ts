@@ -1,0 +1,138 @@
+// A report in words for people, as servers write it that know no RFC 3464, or write it beside.
+
+import { parseAddressList } from '../address.ts'
+import { decodeHeader } from '../decode.ts'
+import { type HeaderField, headerText } from '../headers.ts'
+import { findCodes, isGeneric } from './codes.ts'
+import { oneLine } from './delivery-status.ts'
+import { linesAbout, type NamedRecipient, namedRecipients } from './notice-addresses.ts'
+import { findPhrase } from './phrases.ts'
+import { DIAGNOSTIC_MAX, RECIPIENTS_MAX, type ReportedMail, type ReportedRecipient } from './reported.ts'
+
+/** Who signs such reports. */
+const DAEMON =
+  /mailer[-_. ]?daemon|mail[-_. ]?daemon|\bp(?:oo?)stmaster\b|mail[-_. ]?deliver(?:y|er)?[-_. ]?(?:sub)?[-_. ]?system|(?:system|mail|ndr) administrator|delivery (?:sub)?system/i
+const SUBJECT =
+  /undeliver|not (?:be )?delivered|deliver(?:y|ed)?\b.{0,20}\b(?:status|fail|notification|delay|problem|error|report)|mail deliver|failure notice|failed (?:mail|delivery)|returned (?:mail|message|to sender)|non[- ]?deliver|bounced? (?:mail|message)|mail (?:system )?(?:error|failure)|error sending|delayed|permanent (?:delivery )?failure|unzustellbar|nicht zugestellt|non remis|no (?:se )?(?:pudo|entregad)|недоставлен|не доставлено|送信|配信/i
+/** The sentences such reports are known by. */
+const LEAD =
+  /(?:could not|couldn.t|cannot|can not|can.t|unable to|not able to|wasn.t able to|failed to|were unable to) (?:be )?(?:deliver|send|reach)|(?:was|were|has|have) not (?:yet )?(?:been )?deliver|not reach(?:ed)? (?:some|the following)|undeliver|delivery (?:to|of|has|attempt|failed|failure)|permanent (?:fatal )?(?:delivery )?error|delivery errors|returned to you|error(?: has)? occurred while (?:attempting|trying) to deliver|error delivering your mail|did not reach|failed permanently|no pudo ser entregado|trouble delivering|rejected by a remote/i
+const DELAYED =
+  /\bdelay(?:ed)?\b|not yet been delivered|warning (?:message )?only|still being retried|will (?:be |keep )?re?tr(?:y|ied)/i
+const FINAL = /failed permanently|permanent(?:ly)? (?:error|fail|fatal)|giving up|given up/i
+/** Characters from the start in which the report says what it is. */
+const LEAD_MAX = 4000
+
+export interface Notice {
+  fields: readonly HeaderField[]
+  said: string
+  original: ReportedMail
+  /** Envelope sender, where it is known. */
+  mailFrom: string | null
+}
+
+/** True for a mail that says of itself that it reports about another one. An auto-reply is none, nor a mail of a list. */
+export function isNotice({ fields, said, mailFrom }: Notice): boolean {
+  if (fields.some(({ name }) => name === 'x-failed-recipients')) return true
+  if (fields.some(({ name }) => name === 'list-id' || name === 'list-unsubscribe')) return false
+  const from = headerText(fields, 'from') ?? ''
+  const isDaemon = DAEMON.test(from) || /<\s*>\s*$/.test(from)
+  const returnPath = mailFrom ?? headerText(fields, 'return-path')?.replace(/[<>\s]/g, '')
+  if (!isDaemon && returnPath !== '') return false
+  const saysSo = LEAD.test(said.slice(0, LEAD_MAX))
+  return saysSo || (isDaemon && SUBJECT.test(decodeHeader(headerText(fields, 'subject') ?? '')))
+}
+
+/** Nobody is named: where the mail went to one recipient only, that one it is. */
+export function lastResort(notice: Notice): ReportedRecipient[] {
+  const { to } = notice.original
+  return to.length === 1 ? describe(notice, [{ email: to[0]!, generatedFrom: null, beside: notice.said }]) : []
+}
+
+/** The recipients such a report names, with what it says of each; none when nobody can be found in it. */
+export function noticeRecipients(notice: Notice): ReportedRecipient[] {
+  return describe(notice, findNamed(notice))
+}
+
+function describe({ fields, said }: Notice, named: readonly NamedRecipient[]): ReportedRecipient[] {
+  const subject = decodeHeader(headerText(fields, 'subject') ?? '')
+  const lead = `${subject}\n${said.slice(0, LEAD_MAX)}`
+  const action = DELAYED.test(lead) && !FINAL.test(lead) ? 'delayed' : 'failed'
+  return named.map(({ email, generatedFrom, beside }) => {
+    const words = wordsAbout(said, { email, beside }, named.length === 1)
+    const { smtpCode, enhancedCode } = findCodes(words)
+    return {
+      finalRecipient: email,
+      originalRecipient: generatedFrom,
+      action,
+      status: enhancedCode,
+      smtpCode,
+      diagnostic: diagnosticOf(words),
+      stage: stageOf(said),
+      remoteMta: null,
+      lastAttemptAt: null,
+    }
+  })
+}
+
+/** A recipient whose fields say little of why, with what the words beside them say. */
+export function withWords(recipient: ReportedRecipient, { said }: Notice, alone: boolean): ReportedRecipient {
+  const stage = stageOf(said)
+  if (recipient.smtpCode !== null || findPhrase(recipient.diagnostic) !== null) return { ...recipient, stage }
+  const words = wordsAbout(said, { email: recipient.finalRecipient }, alone)
+  const { smtpCode, enhancedCode } = findCodes(words)
+  if (smtpCode === null && enhancedCode === null && findPhrase(words) === null) return recipient
+  const isVague = recipient.status === null || isGeneric(recipient.status)
+  return {
+    ...recipient,
+    smtpCode,
+    status: isVague ? (enhancedCode ?? recipient.status) : recipient.status,
+    diagnostic: diagnosticOf(words),
+    stage,
+  }
+}
+
+function wordsAbout(said: string, named: { email: string; beside?: string }, alone: boolean): string {
+  const choices = [named.beside ?? '', linesAbout(said, named.email), alone ? said : '']
+  return (
+    choices.find((text) => findCodes(text).at >= 0 || findCodes(text).enhancedCode) ??
+    choices.find(speaks) ??
+    choices[0]!
+  )
+}
+
+/** The server's own words: from its reply on, or the first lines where no reply is quoted. */
+function diagnosticOf(words: string): string {
+  const { at } = findCodes(words)
+  return oneLine((at >= 0 ? words.slice(at) : words.trim()).slice(0, DIAGNOSTIC_MAX * 2))
+}
+
+/** Sendmail quotes the dialogue, Postfix names the command, others do it their way. One recipient refused, and all are. */
+function stageOf(said: string): 'data' | null {
+  return /in reply to end of data|^>>> data\n<<< 5|after end of data|smtp command\ndata$/im.test(said) ? 'data' : null
+}
+
+function speaks(text: string): boolean {
+  return findPhrase(text) !== null
+}
+
+function findNamed({ fields, said }: Notice): NamedRecipient[] {
+  const failed = fields
+    .filter(({ name }) => name === 'x-failed-recipients')
+    .flatMap((field) => parseAddressList(headerText([field], field.name) ?? '', RECIPIENTS_MAX))
+    .map(({ email }) => email)
+    .filter((email) => email.includes('@'))
+  const own = new Set(
+    ['to', 'from', 'sender', 'reply-to', 'delivered-to'].flatMap((name) =>
+      parseAddressList(headerText(fields, name) ?? '', 20).map(({ email }) => email.toLowerCase()),
+    ),
+  )
+  const named = namedRecipients(said, own)
+  if (failed.length === 0) {
+    return named
+  }
+  const known = new Map(named.map((item) => [item.email.toLowerCase(), item]))
+  return [...new Set(failed)]
+    .slice(0, RECIPIENTS_MAX)
+    .map((email) => known.get(email.toLowerCase()) ?? { email, generatedFrom: null, beside: '' })
+}
