@@ -1,6 +1,7 @@
 // The path of one mail through the house, step by step, from its first byte to the answer after its last.
 
 import type { Context } from '../context.ts'
+import { recordReceived } from '../events/received.ts'
 import type { Arrival, Inspection } from '../mail/mail.ts'
 import type { DeliverTarget } from '../store/deliver.ts'
 import { Budget } from './budget.ts'
@@ -110,6 +111,10 @@ export class Receiver {
       // Another mail was faster: all or nothing, because there is one answer.
       if (delivered.some(({ outcome }) => outcome === 'full')) throw new MailboxFilled('A mailbox filled up meanwhile.')
       await journal.noteDelivered(tx, passage, delivered)
+      for (const [index, { teamId, mailbox }] of transaction.recipients.entries()) {
+        const copy = { teamId, domainId: mailbox.domainId, mail, target: targets[index]!, delivered: delivered[index]! }
+        await recordReceived(tx, app.outbox, copy)
+      }
     })
   }
 
