@@ -1,23 +1,29 @@
 // What reports that came back mean for the deliveries they are about.
 
-import type { Report } from '../mail/report/report.ts'
+import { getDomain } from 'tldts'
+import type { Tx } from '../db/db.ts'
+import { classifyReply } from '../mail/report/reply-class.ts'
+import type { BounceReport, ComplaintReport, Report, ReportedRecipient } from '../mail/report/report.ts'
+import { readBounceAddress } from './bounce-address.ts'
 import type { Emails } from './log/emails.ts'
 import type { Fate } from './log/fate.ts'
 import type { OutboundParts } from './parts.ts'
-import type { Email } from './records.ts'
+import type { Delivery, Email, Outcome } from './records.ts'
 
 /** A report that came in. */
 export interface ArrivedReport {
   report: Report
   /** The mail whose own address it came to (see bounce-address.ts); null when it came to the feedback address. */
   emailN: number | null
+  /** Domain of its From field, where that is authenticated; null where anybody may have written it. */
+  voucher: string | null
   /** ms */
   receivedAt: number
 }
 
 /** What came of it. */
 export interface Applied {
-  /** The mail it is about; null when nobody knows or it may not be believed. */
+  /** The mail it is about; null when nobody knows, or nobody may be believed. */
   email: Email | null
   /** How many deliveries it changed. */
   moved: number
@@ -25,11 +31,158 @@ export interface Applied {
   detail: string
 }
 
-export class Feedback {
-  constructor(_parts: OutboundParts & { emails: Emails; fate: Fate }) {}
+interface Parts extends Pick<OutboundParts, 'db' | 'vault' | 'config'> {
+  emails: Pick<Emails, 'byN' | 'byMessageId' | 'byRemoteId' | 'deliveriesOf'>
+  fate: Pick<Fate, 'apply'>
+}
 
-  /** Applies a report to the recipients of the one mail it is about, in one unit of work. */
-  receive(_arrived: ArrivedReport): Promise<Applied> {
-    throw new Error('not built')
+/** A mail and those of its deliveries the report may speak of. */
+interface Subject {
+  email: Email
+  all: readonly Delivery[]
+  open: readonly Delivery[]
+}
+
+interface Verdict {
+  delivery: Delivery
+  outcome: Outcome
+}
+
+/** RFC 6591 and its kin: they tell that a check failed, not that somebody complains. */
+const NO_COMPLAINT = new Set(['auth-failure', 'dmarc', 'dkim', 'spf'])
+
+export class Feedback {
+  readonly #parts: Parts
+
+  constructor(parts: Parts) {
+    this.#parts = parts
   }
+
+  /**
+   * Applies a report to the recipients of the one mail it is about, in one unit of work.
+   *
+   * Anybody can write a report. It is believed when it shows what a stranger cannot know: the address made for the mail, which
+   * only those who got the mail have seen. A Message-ID alone proves nothing, since mails are forwarded and archived: then the
+   * report must be authenticated, and only counts for recipients at the domain that vouches for it.
+   * @param also what else belongs to the same unit of work
+   */
+  async receive(
+    arrived: ArrivedReport,
+    also: (tx: Tx, applied: Applied) => Promise<void> = async () => {},
+  ): Promise<Applied> {
+    const subject = await this.#find(arrived)
+    if (subject === null) return { email: null, moved: 0, detail: 'The report is about no mail that is known here' }
+    const verdicts = verdictsOf(arrived, subject)
+    return this.#parts.db.write(async (tx) => {
+      let moved = 0
+      for (const { delivery, outcome } of verdicts) {
+        if (await this.#parts.fate.apply(tx, delivery.n, outcome, null)) moved++
+      }
+      const applied = { email: subject.email, moved, detail: detailOf(arrived.report, verdicts.length, moved) }
+      await also(tx, applied)
+      return applied
+    })
+  }
+
+  async #find({ report, emailN, voucher }: ArrivedReport): Promise<Subject | null> {
+    const { emails } = this.#parts
+    const { original } = report
+    const known = emailN ?? this.#readAddress(original.returnPath)
+    const proven = known === null ? undefined : (await emails.byN([known]))[0]
+    if (proven) {
+      const all = await emails.deliveriesOf(proven.n)
+      return { email: proven, all, open: all }
+    }
+    if (voucher === null || original.messageId === null) return null
+    const named = (await emails.byMessageId(original.messageId)) ?? (await emails.byRemoteId(original.messageId))
+    if (!named) return null
+    const all = await emails.deliveriesOf(named.n)
+    return { email: named, all, open: all.filter(({ to }) => speaksFor(voucher, to)) }
+  }
+
+  #readAddress(address: string | null): number | null {
+    return address === null ? null : readBounceAddress(this.#parts.vault, this.#parts.config, address)
+  }
+}
+
+/** True when mail to the address is the business of that domain: both belong to one registered name. */
+function speaksFor(voucher: string, address: string): boolean {
+  const domain = address.slice(address.lastIndexOf('@') + 1).toLowerCase()
+  const registered = getDomain(domain, { allowPrivateDomains: true }) ?? domain
+  return registered === (getDomain(voucher, { allowPrivateDomains: true }) ?? voucher)
+}
+
+function verdictsOf({ report, receivedAt }: ArrivedReport, subject: Subject): Verdict[] {
+  return report.kind === 'bounce' ? bounces(report, subject, receivedAt) : complaints(report, subject, receivedAt)
+}
+
+/** Delays and successes change nothing: who took the mail is responsible for it, and tells when it fails for good. */
+function bounces(report: BounceReport, subject: Subject, receivedAt: number): Verdict[] {
+  const failed = report.recipients.filter(({ action }) => action === 'failed')
+  return failed.flatMap((recipient) => {
+    const { finalRecipient, originalRecipient } = recipient
+    const named = findDelivery(subject.open, [originalRecipient, finalRecipient])
+    if (named) return [{ delivery: named, outcome: bounceOf(recipient, report, receivedAt, null) }]
+    // The only recipient had the mail forwarded, and it failed there.
+    const [only] = subject.open
+    if (!only || subject.all.length > 1) return []
+    return [{ delivery: only, outcome: bounceOf(recipient, report, receivedAt, finalRecipient) }]
+  })
+}
+
+function bounceOf(
+  recipient: ReportedRecipient,
+  report: BounceReport,
+  receivedAt: number,
+  forwardedTo: string | null,
+): Outcome {
+  const { smtpCode, status, diagnostic, stage, remoteMta, lastAttemptAt } = recipient
+  const said = diagnostic === '' ? 'The report gives no reason' : diagnostic
+  const reply = { smtpCode, enhancedCode: status, text: said }
+  const { type, subType } = classifyReply(reply, stage)
+  const shown = forwardedTo === null ? reply : { ...reply, text: `${said} (forwarded to ${forwardedTo})` }
+  return {
+    kind: 'bounced',
+    reply: shown,
+    // What is said of an address somewhere else is not held against the one that was written to.
+    type: forwardedTo === null ? type : 'undetermined',
+    subType,
+    reportingMta: report.reportingMta ?? remoteMta,
+    afterAccept: true,
+    occurredAt: Math.min(lastAttemptAt ?? receivedAt, receivedAt),
+  }
+}
+
+function complaints(report: ComplaintReport, subject: Subject, receivedAt: number): Verdict[] {
+  if (NO_COMPLAINT.has(report.feedbackWord)) return []
+  const named = report.originalRecipients.map((email) => findDelivery(subject.open, [email]))
+  // A report that hides who complains is clear all the same when there is one recipient only.
+  const only = report.originalRecipients.length === 0 && subject.open.length === 1 ? subject.open[0] : undefined
+  const found = new Set([...named, only].filter((delivery) => delivery !== undefined))
+  const outcome: Outcome = {
+    kind: 'complained',
+    feedbackType: report.feedbackType,
+    userAgent: report.userAgent,
+    occurredAt: Math.min(report.arrivedAt ?? receivedAt, receivedAt),
+  }
+  return [...found].map((delivery) => ({ delivery, outcome }))
+}
+
+function findDelivery(deliveries: readonly Delivery[], addresses: readonly (string | null)[]): Delivery | undefined {
+  const wanted = new Set(addresses.filter((address) => address !== null).map(plain))
+  return deliveries.find(({ to }) => wanted.has(plain(to)))
+}
+
+/** Servers change case and quotes of an address on its way. */
+function plain(address: string): string {
+  return address.normalize('NFC').toLowerCase().replace(/["\\]/g, '')
+}
+
+function detailOf({ kind }: Report, named: number, moved: number): string {
+  if (named === 0)
+    return `The ${kind === 'bounce' ? 'report' : 'complaint'} names no recipient of the mail that it could change`
+  const what = kind === 'bounce' ? 'a bounce' : 'a complaint'
+  return moved === 0
+    ? `The report told of ${what} that was known`
+    : `The report told of ${what} for ${moved} of its recipients`
 }

@@ -1,13 +1,158 @@
-// Tells a local sender what could not be delivered: one report per mail, once.
+// Tells who sent from a mailbox what could not be delivered: one report per mail and time, never about a report.
 
-import type { Emails } from './log/emails.ts'
+import { newId } from '../base/ids.ts'
+import { sha256 } from '../base/secrets.ts'
+import type { Mailbox } from '../directory/mailbox-record.ts'
+import { clean } from '../mail/clean-text.ts'
+import { composeDsn, type FailedRecipient } from '../mail/dsn.ts'
+import { HEADER_BYTES_MAX } from '../mail/headers.ts'
+import { chunksOf } from '../mail/inspect.ts'
+import { findCodes } from '../mail/report/codes.ts'
+import type { DeliveryState, Emails, NewEmail } from './log/emails.ts'
 import type { OutboundParts } from './parts.ts'
+import type { Queue } from './queue.ts'
+import type { Email } from './records.ts'
+
+interface Parts extends OutboundParts {
+  emails: Pick<Emails, 'insert' | 'byN' | 'deliveriesOf' | 'noticesDue' | 'noteNoticed'>
+  queue: Pick<Queue, 'add'>
+}
+
+/** Mails whose senders are told in one run. */
+const RUN_MAX = 100
+/** Decisions §6.2. */
+const LIFETIME_MS = 48 * 60 * 60 * 1000
+const REASON_MAX = 300
+
+/** What the first word of a status says to a person (decisions §6.2, §9.4). */
+const REASONS: ReadonlyMap<string, { status: string; reason: string }> = new Map([
+  ['bounced', { status: '5.0.0', reason: 'The mail server of the recipient refused it.' }],
+  ['bounced_after_accept', { status: '5.0.0', reason: 'It was taken at first, and then sent back.' }],
+  ['expired', { status: '4.4.7', reason: 'No mail server took it for two days.' }],
+  ['suppressed', { status: '5.7.1', reason: 'Mail to this recipient is stopped.' }],
+  ['unverified_domain', { status: '5.7.1', reason: 'The domain of the sender is not verified any more.' }],
+  ['no_provider', { status: '5.3.3', reason: 'There is no sending account that may carry it.' }],
+  ['content_refused', { status: '5.6.0', reason: 'Its content was refused.' }],
+  ['message_too_large', { status: '5.3.4', reason: 'It is too large.' }],
+  ['policy', { status: '5.7.1', reason: 'It may not be sent.' }],
+  ['sending_not_approved', { status: '5.7.1', reason: 'Sending is not approved.' }],
+])
+const UNKNOWN = { status: '5.0.0', reason: 'It failed.' }
 
 export class Notices {
-  constructor(_parts: OutboundParts & { emails: Emails }) {}
+  readonly #parts: Parts
+  #running: Promise<number> | undefined
 
-  /** Makes and submits the reports that are due; a failed unit leaves them due. @returns how many were made */
+  constructor(parts: Parts) {
+    this.#parts = parts
+  }
+
+  /**
+   * Makes the reports that are due and puts them in the queue. Each is one unit of work with the note that it was made: what
+   * fails stays due. One run at a time.
+   * @returns how many were made
+   */
   run(): Promise<number> {
-    throw new Error('not built')
+    this.#running ??= this.#runOnce().finally(() => {
+      this.#running = undefined
+    })
+    return this.#running
+  }
+
+  async #runOnce(): Promise<number> {
+    const { emails, log } = this.#parts
+    let made = 0
+    for (const n of await emails.noticesDue(RUN_MAX)) {
+      try {
+        if (await this.#notify(n)) made++
+      } catch (error) {
+        log.error({ err: error, email: n }, 'a sender could not be told of a mail that failed')
+      }
+    }
+    return made
+  }
+
+  async #notify(emailN: number): Promise<boolean> {
+    const { db, directory, emails, store } = this.#parts
+    const email = (await emails.byN([emailN]))[0]
+    const due = (await emails.deliveriesOf(emailN)).filter(({ noticeDue }) => noticeDue)
+    const ns = due.map(({ n }) => n)
+    // RFC 5321 6.1: a report is never answered by a report.
+    const mayTell = email !== undefined && email.mailboxId !== null && email.returnPath !== ''
+    const mailbox = mayTell ? await directory.mailboxes.get(email.teamId, email.mailboxId!) : undefined
+    if (!mayTell || mailbox === undefined || mailbox.status === 'deleted') {
+      await db.write((tx) => emails.noteNoticed(tx, emailN, ns))
+      return false
+    }
+    const { bytes, report } = await this.#compose(email, mailbox, due)
+    await store.blobs.put(report.hash, bytes.length, chunksOf(bytes))
+    await this.#submit(emailN, ns, report)
+    return true
+  }
+
+  async #compose(email: Email, mailbox: Mailbox, due: readonly DeliveryState[]) {
+    const { clock, config, store } = this.#parts
+    const host = config.MAIL_HOSTS[0]!
+    const now = clock.now()
+    const id = newId('email')
+    const from = { email: `mailer-daemon@${host}`, name: 'Mail Delivery System' }
+    const messageId = `${id}@${host}`
+    const read = (hash: Uint8Array) => store.blobs.bytes(hash, 0, Math.min(email.sizeBytes, HEADER_BYTES_MAX))
+    const bytes = composeDsn({
+      reportingMta: host,
+      from,
+      to: { email: mailbox.email, name: '' },
+      messageId,
+      date: now,
+      arrivedAt: email.queuedAt,
+      envelopeId: email.id,
+      subject: email.subject,
+      originalMessageId: email.internetMessageId,
+      recipients: due.map(failedOf),
+      original: email.hash === null ? null : await read(email.hash),
+    })
+    const report: NewEmail = {
+      id,
+      teamId: email.teamId,
+      mailboxId: null,
+      source: 'system',
+      scope: { type: 'all' },
+      from,
+      returnPath: '',
+      subject: `Not delivered: ${email.subject}`,
+      internetMessageId: messageId,
+      hash: sha256(bytes),
+      sizeBytes: bytes.length,
+      queuedAt: now,
+      expiresAt: now + LIFETIME_MS,
+      domainId: null,
+      recipients: [mailbox.email],
+    }
+    return { bytes, report }
+  }
+
+  async #submit(emailN: number, deliveryNs: readonly number[], report: NewEmail): Promise<void> {
+    const { db, emails, queue, wake } = this.#parts
+    await db.write(async (tx) => {
+      await emails.noteNoticed(tx, emailN, deliveryNs)
+      const accepted = await emails.insert(tx, report)
+      await queue.add(tx, accepted.email, accepted.deliveries, report.queuedAt)
+      tx.afterCommit(() => wake.ring('deliver'))
+    })
+  }
+}
+
+function failedOf({ to, statusReason, lastReply, updatedAt }: DeliveryState): FailedRecipient {
+  const [word = '', ...rest] = (statusReason ?? '').split(': ')
+  const { status, reason } = REASONS.get(word) ?? UNKNOWN
+  const isSaid = word.startsWith('bounced') || word === 'expired'
+  const said = isSaid ? (lastReply ?? rest.join(': ')) : ''
+  const code = word.startsWith('bounced') ? findCodes(said).enhancedCode : null
+  return {
+    email: to,
+    status: code ?? status,
+    reason: isSaid ? reason : clean([reason, ...rest].join(' '), REASON_MAX),
+    diagnostic: said,
+    lastAttemptAt: updatedAt,
   }
 }

@@ -116,8 +116,9 @@ export class Suppressions {
     if (filter.reason !== undefined) add('reason = ?', filter.reason)
     if (filter.search !== undefined) add('instr(email, ?) > 0', stored(filter.search))
     if (filter.after !== null) add('(created_at, n) < (?, ?)', ...filter.after)
-    // A filter may have to look at every row of the team.
-    const reader = where.length > 1 ? this.#db.scan : this.#db.read
+    // What is asked beside the team may be true of few rows: then many are looked at.
+    const isShort = filter.reason === undefined && filter.search === undefined
+    const reader = isShort ? this.#db.read : this.#db.scan
     const rows = await reader.all(
       `SELECT * FROM suppressions WHERE ${where.join(' AND ')} ORDER BY created_at DESC, n DESC LIMIT ?`,
       [...values, filter.limit + 1],
