@@ -13,13 +13,15 @@ import { DIAGNOSTIC_MAX, RECIPIENTS_MAX, type ReportedMail, type ReportedRecipie
 const DAEMON =
   /mailer[-_. ]?daemon|mail[-_. ]?daemon|\bp(?:oo?)stmaster\b|mail[-_. ]?deliver(?:y|er)?[-_. ]?(?:sub)?[-_. ]?system|(?:system|mail|ndr) administrator|delivery (?:sub)?system/i
 const SUBJECT =
-  /undeliver|not (?:be )?delivered|deliver(?:y|ed)?\b.{0,20}\b(?:status|fail|notification|delay|problem|error|report)|mail deliver|failure notice|failed (?:mail|delivery)|returned (?:mail|message|to sender)|non[- ]?deliver|bounced? (?:mail|message)|mail (?:system )?(?:error|failure)|error sending|delayed|permanent (?:delivery )?failure|unzustellbar|nicht zugestellt|non remis|no (?:se )?(?:pudo|entregad)|недоставлен|не доставлено|送信|配信/i
+  /undeliver|not (?:be )?delivered|deliver(?:y|ed)?\b.{0,20}\b(?:status|fail|notification|delay|problem|error|report)|mail deliver|failure notice|failed (?:mail|delivery)|returned (?:mail|message|to sender)|non[- ]?deliver|bounced? (?:mail|message)|mail (?:system )?(?:error|failure)|error sending|delayed (?:mail|\d+ hours)|(?:mail|message) .{0,60}\bdelayed|permanent (?:delivery )?failure|unzustellbar|nicht zugestellt|non remis|no (?:se )?(?:pudo|entregad)|недоставлен|не доставлено|送信|配信/i
 /** The sentences such reports are known by. */
 const LEAD =
-  /(?:could not|couldn.t|cannot|can not|can.t|unable to|not able to|wasn.t able to|failed to|were unable to) (?:be )?(?:deliver|send|reach)|(?:was|were|has|have) not (?:yet )?(?:been )?deliver|not reach(?:ed)? (?:some|the following)|undeliver|delivery (?:to|of|has|attempt|failed|failure)|permanent (?:fatal )?(?:delivery )?error|delivery errors|returned to you|error(?: has)? occurred while (?:attempting|trying) to deliver|error delivering your mail|did not reach|failed permanently|no pudo ser entregado|trouble delivering|rejected by a remote/i
+  /(?:could not|couldn.t|cannot|can not|can.t|unable to|not able to|wasn.t able to|failed to|were unable to) (?:be )?(?:deliver|send)|(?:was|were|has|have) not (?:yet )?(?:been )?deliver|not reach(?:ed)? (?:some|the following)|undeliver|delivery (?:to|of|has|attempt|failed|failure)|permanent (?:fatal )?(?:delivery )?error|delivery errors|returned to you|error(?: has)? occurred while (?:attempting|trying) to deliver|error delivering your mail|did not reach|failed permanently|no pudo ser entregado|trouble delivering|rejected by a remote/i
 const DELAYED =
   /\bdelay(?:ed)?\b|not yet been delivered|warning (?:message )?only|still being retried|will (?:be |keep )?re?tr(?:y|ied)/i
 const FINAL = /failed permanently|permanent(?:ly)? (?:error|fail|fatal)|giving up|given up/i
+/** A report about more recipients than these is not searched for what it says of each. */
+const SEARCHED_MAX = 50
 /** Characters from the start in which the report says what it is. */
 const LEAD_MAX = 4000
 
@@ -35,23 +37,33 @@ export interface Notice {
 export function isNotice({ fields, said, mailFrom }: Notice): boolean {
   if (fields.some(({ name }) => name === 'x-failed-recipients')) return true
   if (fields.some(({ name }) => name === 'list-id' || name === 'list-unsubscribe')) return false
-  const from = headerText(fields, 'from') ?? ''
-  const isDaemon = DAEMON.test(from) || /<\s*>\s*$/.test(from)
-  const returnPath = mailFrom ?? headerText(fields, 'return-path')?.replace(/[<>\s]/g, '')
-  if (!isDaemon && returnPath !== '') return false
   const saysSo = LEAD.test(said.slice(0, LEAD_MAX))
-  return saysSo || (isDaemon && SUBJECT.test(decodeHeader(headerText(fields, 'subject') ?? '')))
+  if (isSigned(fields)) return saysSo || SUBJECT.test(decodeHeader(headerText(fields, 'subject') ?? ''))
+  const returnPath = mailFrom ?? headerText(fields, 'return-path')?.replace(/[<>\s]/g, '')
+  // RFC 3834 3.3 and 5: auto-replies have the null sender too.
+  return returnPath === '' && saysSo && !headerText(fields, 'auto-submitted')?.startsWith('auto-replied')
+}
+
+/** True when a mail server writes in its own name. */
+function isSigned(fields: readonly HeaderField[]): boolean {
+  const from = headerText(fields, 'from') ?? ''
+  return DAEMON.test(from) || /<\s*>\s*$/.test(from) || fields.some(({ name }) => name === 'x-failed-recipients')
 }
 
 /** Nobody is named: where the mail went to one recipient only, that one it is. */
 export function lastResort(notice: Notice): ReportedRecipient[] {
   const { to } = notice.original
-  return to.length === 1 ? describe(notice, [{ email: to[0]!, generatedFrom: null, beside: notice.said }]) : []
+  return to.length === 1 && isSigned(notice.fields)
+    ? describe(notice, [{ email: to[0]!, generatedFrom: null, beside: notice.said }])
+    : []
 }
 
 /** The recipients such a report names, with what it says of each; none when nobody can be found in it. */
 export function noticeRecipients(notice: Notice): ReportedRecipient[] {
-  return describe(notice, findNamed(notice))
+  const found = describe(notice, findNamed(notice))
+  // Where no server signed, somebody who only mentions an address must not be taken for one.
+  if (isSigned(notice.fields)) return found
+  return found.filter(({ smtpCode, status, diagnostic }) => smtpCode !== null || status !== null || speaks(diagnostic))
 }
 
 function describe({ fields, said }: Notice, named: readonly NamedRecipient[]): ReportedRecipient[] {
@@ -59,7 +71,7 @@ function describe({ fields, said }: Notice, named: readonly NamedRecipient[]): R
   const lead = `${subject}\n${said.slice(0, LEAD_MAX)}`
   const action = DELAYED.test(lead) && !FINAL.test(lead) ? 'delayed' : 'failed'
   return named.map(({ email, generatedFrom, beside }) => {
-    const words = wordsAbout(said, { email, beside }, named.length === 1)
+    const words = wordsAbout(said, { email, beside }, named.length)
     const { smtpCode, enhancedCode } = findCodes(words)
     return {
       finalRecipient: email,
@@ -68,7 +80,7 @@ function describe({ fields, said }: Notice, named: readonly NamedRecipient[]): R
       status: enhancedCode,
       smtpCode,
       diagnostic: diagnosticOf(words),
-      stage: stageOf(said),
+      stage: stageOf(named.length === 1 ? said : beside),
       remoteMta: null,
       lastAttemptAt: null,
     }
@@ -76,10 +88,11 @@ function describe({ fields, said }: Notice, named: readonly NamedRecipient[]): R
 }
 
 /** A recipient whose fields say little of why, with what the words beside them say. */
-export function withWords(recipient: ReportedRecipient, { said }: Notice, alone: boolean): ReportedRecipient {
-  const stage = stageOf(said)
+export function withWords(recipient: ReportedRecipient, { said }: Notice, count: number): ReportedRecipient {
+  const { finalRecipient: email } = recipient
+  const stage = stageOf(count === 1 ? said : count <= SEARCHED_MAX ? linesAbout(said, email) : '')
   if (recipient.smtpCode !== null || findPhrase(recipient.diagnostic) !== null) return { ...recipient, stage }
-  const words = wordsAbout(said, { email: recipient.finalRecipient }, alone)
+  const words = wordsAbout(said, { email }, count)
   const { smtpCode, enhancedCode } = findCodes(words)
   if (smtpCode === null && enhancedCode === null && findPhrase(words) === null) return recipient
   const isVague = recipient.status === null || isGeneric(recipient.status)
@@ -92,13 +105,16 @@ export function withWords(recipient: ReportedRecipient, { said }: Notice, alone:
   }
 }
 
-function wordsAbout(said: string, named: { email: string; beside?: string }, alone: boolean): string {
-  const choices = [named.beside ?? '', linesAbout(said, named.email), alone ? said : '']
-  return (
-    choices.find((text) => findCodes(text).at >= 0 || findCodes(text).enhancedCode) ??
-    choices.find(speaks) ??
-    choices[0]!
-  )
+/** @param count recipients of the report: where there is one only, everything is said of it */
+function wordsAbout(said: string, named: { email: string; beside?: string }, count: number): string {
+  const choices = [named.beside ?? '']
+  if (count <= SEARCHED_MAX) choices.push(linesAbout(said, named.email))
+  if (count === 1) choices.push(said)
+  const quoted = choices.find((text) => {
+    const { at, enhancedCode } = findCodes(text)
+    return at >= 0 || enhancedCode !== null
+  })
+  return quoted ?? choices.find(speaks) ?? choices[0]!
 }
 
 /** The server's own words: from its reply on, or the first lines where no reply is quoted. */
@@ -107,7 +123,7 @@ function diagnosticOf(words: string): string {
   return oneLine((at >= 0 ? words.slice(at) : words.trim()).slice(0, DIAGNOSTIC_MAX * 2))
 }
 
-/** Sendmail quotes the dialogue, Postfix names the command, others do it their way. One recipient refused, and all are. */
+/** Sendmail quotes the dialogue, Postfix names the command, others do it their way. */
 function stageOf(said: string): 'data' | null {
   return /in reply to end of data|^>>> data\n<<< 5|after end of data|smtp command\ndata$/im.test(said) ? 'data' : null
 }
@@ -128,9 +144,7 @@ function findNamed({ fields, said }: Notice): NamedRecipient[] {
     ),
   )
   const named = namedRecipients(said, own)
-  if (failed.length === 0) {
-    return named
-  }
+  if (failed.length === 0) return named
   const known = new Map(named.map((item) => [item.email.toLowerCase(), item]))
   return [...new Set(failed)]
     .slice(0, RECIPIENTS_MAX)
