@@ -1,38 +1,24 @@
 // How much a team may send through the shared Amazon SES account in a day, and its requests for more (decisions §3.5).
 
-import type { Tx } from '../db/db.ts'
-import type { Page, PageKey } from '../db/page.ts'
+import { conflict, notFound, ProductError } from '../base/errors.ts'
+import { newId } from '../base/ids.ts'
+import type { Reader, Row, SqlValue, Tx } from '../db/db.ts'
+import { type Page, type PageKey, pageOf } from '../db/page.ts'
 import type { OutboundParts } from './parts.ts'
 import type { Provider } from './records.ts'
+import {
+  type Account,
+  checkDaily,
+  checkNote,
+  checkRaise,
+  type LimitRequest,
+  type LimitRequestStatus,
+  presentRequest,
+  type SharedLimitState,
+  stateOf,
+} from './shared-limit-record.ts'
 
-export type LimitRequestStatus = 'pending' | 'approved' | 'denied' | 'cancelled'
-
-/** Specification §2.3. */
-export interface SharedLimitState {
-  providerId: string | null
-  dailyLimit: number | null
-  sentToday: number
-  thresholdUsage: number | null
-  usageRatio: number | null
-  isNearLimit: boolean
-  canRequestIncrease: boolean
-  pendingRequestId: string | null
-}
-
-export interface LimitRequest {
-  id: string
-  teamId: string
-  status: LimitRequestStatus
-  /** For the operator only. */
-  reason: string | null
-  requestedDailyLimit: number | null
-  currentDailyLimit: number
-  currentDailySent: number
-  approvedDailyLimit: number | null
-  decisionNote: string | null
-  createdAt: number
-  decidedAt: number | null
-}
+export type { LimitRequest, LimitRequestStatus, SharedLimitState } from './shared-limit-record.ts'
 
 export interface LimitRequestFilter {
   /** Left out by the operator, who sees those of all teams. */
@@ -51,43 +37,124 @@ export interface SharedLimitParts extends OutboundParts {
   }
 }
 
-export class SharedLimit {
-  constructor(_parts: SharedLimitParts) {}
+/** A request and how things stand after it was touched. */
+export interface Asked {
+  request: LimitRequest
+  limit: SharedLimitState
+}
 
-  limitOf(_teamId: string): Promise<SharedLimitState> {
-    throw new Error('not built')
+const DAY_MS = 86_400_000
+
+export class SharedLimit {
+  readonly #parts: SharedLimitParts
+
+  constructor(parts: SharedLimitParts) {
+    this.#parts = parts
   }
 
-  pendingOf(_teamId: string): Promise<LimitRequest | undefined> {
-    throw new Error('not built')
+  async limitOf(teamId: string): Promise<SharedLimitState> {
+    const { db, providers } = this.#parts
+    const account = await this.#account(db.read, teamId)
+    const shared = account.enabled ? await providers.sharedOf(teamId) : undefined
+    const pending = await this.pendingOf(teamId)
+    const deniedLately = await this.#deniedLately(db.read, teamId)
+    return stateOf(account, shared?.id ?? null, pending?.id ?? null, deniedLately)
+  }
+
+  /** Whether the shared account carries mail of this team. */
+  async isEnabled(teamId: string): Promise<boolean> {
+    return (await this.#account(this.#parts.db.read, teamId)).enabled
+  }
+
+  async pendingOf(teamId: string): Promise<LimitRequest | undefined> {
+    const row = await this.#pending(this.#parts.db.read, teamId)
+    return row && presentRequest(row)
   }
 
   /** Newest first. */
-  list(_filter: LimitRequestFilter): Promise<Page<LimitRequest>> {
-    throw new Error('not built')
+  async list(filter: LimitRequestFilter): Promise<Page<LimitRequest>> {
+    const where = ['1 = 1']
+    const values: SqlValue[] = []
+    const add = (condition: string, ...given: SqlValue[]) => {
+      where.push(condition)
+      values.push(...given)
+    }
+    if (filter.teamId !== undefined) add('team_id = ?', filter.teamId)
+    if (filter.status !== undefined) add('status = ?', filter.status)
+    if (filter.after !== null) add('(created_at, n) < (?, ?)', ...filter.after)
+    const rows = await this.#parts.db.read.all(
+      `SELECT * FROM limit_requests WHERE ${where.join(' AND ')} ORDER BY created_at DESC, n DESC LIMIT ?`,
+      [...values, filter.limit + 1],
+    )
+    return pageOf(rows, filter.limit, (row) => [row.created_at as number, row.n as number], presentRequest)
   }
 
-  /** @throws ProductError conflict (one is pending, SES is off, no limit to raise), validation_error */
-  create(
-    _teamId: string,
-    _input: { reason: string | null; requestedDailyLimit: number | null },
-  ): Promise<{ request: LimitRequest; limit: SharedLimitState }> {
-    throw new Error('not built')
+  /** @throws ProductError conflict (one is pending or was denied today, SES is off, there is no limit), validation_error */
+  async create(teamId: string, input: { reason: string | null; requestedDailyLimit: number | null }): Promise<Asked> {
+    const { db, clock, log } = this.#parts
+    checkNote('reason', input.reason)
+    const request = await db.write(async (tx) => {
+      const { enabled, dailyLimit, sent } = await this.#account(tx, teamId)
+      if (!enabled) throw conflict('The shared Amazon SES account is not enabled for the team.')
+      if (dailyLimit === null) throw conflict('The team has no daily limit that could be raised.')
+      if ((await this.#pending(tx, teamId)) !== undefined) throw conflict('A request of the team is pending already.')
+      if (await this.#deniedLately(tx, teamId)) {
+        throw conflict('A request was denied within the last 24 hours; ask again later.')
+      }
+      const wanted = input.requestedDailyLimit
+      if (wanted !== null) checkRaise('requested_daily_limit', wanted, dailyLimit)
+      const row = {
+        id: newId('limitRequest'),
+        team_id: teamId,
+        status: 'pending',
+        reason: input.reason,
+        requested_daily_limit: wanted,
+        current_daily_limit: dailyLimit,
+        current_daily_sent: sent,
+        approved_daily_limit: null,
+        decision_note: null,
+        created_at: clock.now(),
+        decided_at: null,
+      }
+      await tx.insert('limit_requests', row)
+      return presentRequest(row)
+    })
+    log.info({ team_id: teamId, request: request.id }, 'a team asks for a higher daily limit at Amazon SES')
+    return { request, limit: await this.limitOf(teamId) }
   }
 
   /** @throws ProductError not_found, conflict (it is no longer pending) */
-  cancel(_teamId: string, _id: string): Promise<{ request: LimitRequest; limit: SharedLimitState }> {
-    throw new Error('not built')
+  async cancel(teamId: string, id: string): Promise<Asked> {
+    const request = await this.#parts.db.write(async (tx) => {
+      const row = await tx.get('SELECT * FROM limit_requests WHERE id = ? AND team_id = ?', [id, teamId])
+      return this.#decide(tx, row, { status: 'cancelled' })
+    })
+    return { request, limit: await this.limitOf(teamId) }
   }
 
   /** The operator says yes: the limit holds at once. @throws ProductError not_found, conflict, validation_error */
-  approve(_id: string, _decision: { approvedDailyLimit: number; note: string | null }): Promise<LimitRequest> {
-    throw new Error('not built')
+  approve(id: string, decision: { approvedDailyLimit: number; note: string | null }): Promise<LimitRequest> {
+    const { approvedDailyLimit, note } = decision
+    return this.#parts.db.write(async (tx) => {
+      checkNote('decision_note', note)
+      const row = await tx.get('SELECT * FROM limit_requests WHERE id = ?', [id])
+      const request = await this.#decide(tx, row, { status: 'approved', approvedDailyLimit, note })
+      const { enabled, dailyLimit } = await this.#account(tx, request.teamId)
+      if (!enabled) throw conflict('The shared Amazon SES account is not enabled for the team any more.')
+      if (dailyLimit === null) throw conflict('The team has no daily limit any more; an approval would set one.')
+      checkRaise('approved_daily_limit', approvedDailyLimit, dailyLimit)
+      await tx.run('UPDATE shared_limits SET daily_limit = ? WHERE team_id = ?', [approvedDailyLimit, request.teamId])
+      return request
+    })
   }
 
   /** The operator says no. @throws ProductError not_found, conflict, validation_error */
-  deny(_id: string, _decision: { note: string | null }): Promise<LimitRequest> {
-    throw new Error('not built')
+  deny(id: string, decision: { note: string | null }): Promise<LimitRequest> {
+    return this.#parts.db.write(async (tx) => {
+      checkNote('decision_note', decision.note)
+      const row = await tx.get('SELECT * FROM limit_requests WHERE id = ?', [id])
+      return this.#decide(tx, row, { status: 'denied', note: decision.note })
+    })
   }
 
   /**
@@ -95,20 +162,100 @@ export class SharedLimit {
    * @param limit recipients a day (UTC); null for no limit
    * @throws ProductError not_found, validation_error, service_unavailable (no account is configured)
    */
-  setDaily(_teamId: string, _enabled: boolean, _limit: number | null): Promise<SharedLimitState> {
-    throw new Error('not built')
+  async setDaily(teamId: string, enabled: boolean, limit: number | null): Promise<SharedLimitState> {
+    const { db, config, directory, providers } = this.#parts
+    checkDaily('ses_daily_limit', limit)
+    if (enabled && config.SES_ACCESS_KEY_ID === '') {
+      throw new ProductError('service_unavailable', 'No Amazon SES account is configured on this appliance.')
+    }
+    if ((await directory.teams.get(teamId)) === undefined) throw notFound('team')
+    await db.write(async (tx) => {
+      await tx.run(
+        `INSERT INTO shared_limits (team_id, enabled, daily_limit) VALUES (?, ?, ?)
+           ON CONFLICT (team_id) DO UPDATE SET enabled = excluded.enabled, daily_limit = excluded.daily_limit`,
+        [teamId, enabled, limit],
+      )
+      await providers.ensureShared(tx, teamId, enabled)
+    })
+    return this.limitOf(teamId)
   }
 
   /**
-   * Takes room for a hand-over, when the router decides for the shared account. The transport settles it.
+   * Takes room for a hand-over, when the router decides for the shared account. The transport settles it; what a crash leaves
+   * unsettled stays taken until the day ends, for SES may have accepted it.
    * @returns false when the day has no room for that many
    */
-  take(_tx: Tx, _teamId: string, _recipients: number): Promise<boolean> {
-    throw new Error('not built')
+  async take(tx: Tx, teamId: string, recipients: number): Promise<boolean> {
+    const { enabled, dailyLimit, taken, sent } = await this.#account(tx, teamId)
+    if (!enabled || (dailyLimit !== null && sent + taken + recipients > dailyLimit)) return false
+    await this.#store(tx, teamId, taken + recipients, sent)
+    return true
   }
 
   /** Called by the transport alone: gives back what was taken and counts what was accepted. */
-  settle(_tx: Tx, _teamId: string, _taken: number, _accepted: number): Promise<void> {
-    throw new Error('not built')
+  async settle(tx: Tx, teamId: string, taken: number, accepted: number): Promise<void> {
+    const account = await this.#account(tx, teamId)
+    // What was taken yesterday is no longer in today's count.
+    await this.#store(tx, teamId, Math.max(0, account.taken - taken), account.sent + accepted)
+  }
+
+  /** Days begin at 00:00 UTC: counts of another day are none. */
+  async #account(reader: Reader, teamId: string): Promise<Account> {
+    const row = await reader.get('SELECT * FROM shared_limits WHERE team_id = ?', [teamId])
+    const isToday = row?.day === this.#today()
+    return {
+      enabled: row?.enabled === 1,
+      dailyLimit: row?.enabled === 1 ? (row.daily_limit as number | null) : null,
+      taken: isToday ? (row.taken_count as number) : 0,
+      sent: isToday ? (row.sent_count as number) : 0,
+    }
+  }
+
+  async #store(tx: Tx, teamId: string, taken: number, sent: number): Promise<void> {
+    await tx.run('UPDATE shared_limits SET day = ?, taken_count = ?, sent_count = ? WHERE team_id = ?', [
+      this.#today(),
+      taken,
+      sent,
+      teamId,
+    ])
+  }
+
+  #today(): number {
+    return Math.floor(this.#parts.clock.now() / DAY_MS)
+  }
+
+  #pending(reader: Reader, teamId: string): Promise<Row | undefined> {
+    return reader.get(`SELECT * FROM limit_requests WHERE team_id = ? AND status = 'pending'`, [teamId])
+  }
+
+  async #deniedLately(reader: Reader, teamId: string): Promise<boolean> {
+    const row = await reader.get(
+      `SELECT 1 AS found FROM limit_requests WHERE team_id = ? AND status = 'denied' AND decided_at > ? LIMIT 1`,
+      [teamId, this.#parts.clock.now() - DAY_MS],
+    )
+    return row !== undefined
+  }
+
+  /** @throws ProductError not_found, conflict: all ends are final */
+  async #decide(
+    tx: Tx,
+    row: Row | undefined,
+    decision: { status: LimitRequestStatus; approvedDailyLimit?: number; note?: string | null },
+  ): Promise<LimitRequest> {
+    if (row === undefined) throw notFound('limit request')
+    if (row.status !== 'pending') throw conflict(`The request is ${row.status as string} already.`)
+    const { status, approvedDailyLimit = null, note = null } = decision
+    const after = {
+      ...row,
+      status,
+      approved_daily_limit: approvedDailyLimit,
+      decision_note: note,
+      decided_at: this.#parts.clock.now(),
+    }
+    await tx.run(
+      'UPDATE limit_requests SET status = ?, approved_daily_limit = ?, decision_note = ?, decided_at = ? WHERE id = ?',
+      [status, approvedDailyLimit, note, after.decided_at, row.id],
+    )
+    return presentRequest(after)
   }
 }

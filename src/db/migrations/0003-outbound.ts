@@ -54,13 +54,13 @@ CREATE TABLE quota_counts (
 CREATE TABLE oauth_states (
   hash BLOB PRIMARY KEY,
   team_id TEXT NOT NULL,
-  provider_id TEXT,
   type TEXT NOT NULL,
   name TEXT NOT NULL,
   verifier_sealed BLOB NOT NULL,
   redirect_after TEXT,
   expires_at INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
+CREATE INDEX oauth_states_end ON oauth_states (expires_at);
 
 CREATE TABLE delivery_groups (
   n INTEGER PRIMARY KEY,
@@ -86,8 +86,10 @@ CREATE INDEX delivery_group_members_provider ON delivery_group_members (provider
 
 CREATE TABLE shared_limits (
   team_id TEXT PRIMARY KEY,
+  enabled INTEGER NOT NULL,
   daily_limit INTEGER,
-  sent_day INTEGER NOT NULL DEFAULT 0,
+  day INTEGER NOT NULL DEFAULT 0,
+  taken_count INTEGER NOT NULL DEFAULT 0,
   sent_count INTEGER NOT NULL DEFAULT 0
 ) STRICT, WITHOUT ROWID;
 
@@ -105,6 +107,7 @@ CREATE TABLE limit_requests (
   created_at INTEGER NOT NULL,
   decided_at INTEGER
 ) STRICT;
+CREATE INDEX limit_requests_age ON limit_requests (created_at DESC, n DESC);
 CREATE INDEX limit_requests_team ON limit_requests (team_id, created_at DESC, n DESC);
 CREATE UNIQUE INDEX limit_requests_pending ON limit_requests (team_id) WHERE status = 'pending';
 

@@ -1,11 +1,17 @@
 // Connecting a Google or Microsoft account: a person is sent there, allows sending, and comes back with a code (RFC 6749, 7636).
 
+import { createHash, randomBytes } from 'node:crypto'
+import { invalid, ProductError } from '../../base/errors.ts'
 import type { Tx } from '../../db/db.ts'
+import { checkName } from '../../directory/teams.ts'
 import type { OutboundParts } from '../parts.ts'
 import type { Provider } from '../records.ts'
+import { ApiClient } from '../transports/accounts/api-client.ts'
+import { addressOf, type ConnectedType, type Issuer, issuerOf, missingScopes, readProfile } from './issuers.ts'
+import { type Begun, States } from './states.ts'
+import { askToken } from './token.ts'
 
-/** The accounts that are connected by a person's consent. */
-export type ConnectedType = 'gmail_api' | 'outlook_api'
+export type { ConnectedType } from './issuers.ts'
 
 export interface OAuthParts extends OutboundParts {
   providers: {
@@ -27,25 +33,122 @@ export type Visit =
   /** The other side did not give what it should; `reason` is one sentence. */
   | { kind: 'failed'; reason: string; redirectAfter: string | null }
 
+export const NAME_MAX = 255
+export const REDIRECT_MAX = 2000
+// Codes of either issuer are far shorter.
+const CODE_MAX = 8192
+
 export class OAuth {
-  constructor(_parts: OAuthParts) {}
+  readonly #parts: OAuthParts
+  readonly #states: States
+  readonly #client: ApiClient
+
+  constructor(parts: OAuthParts) {
+    this.#parts = parts
+    this.#states = new States(parts)
+    this.#client = new ApiClient(parts.clock)
+  }
 
   /**
    * Begins to connect an account.
    * @param input.redirectAfter where the person goes on afterwards: a path or URL of APP_ORIGIN
    * @throws ProductError service_unavailable (no client is configured), validation_error
    */
-  authorize(
-    _teamId: string,
-    _input: { type: ConnectedType; name: string; redirectAfter: string | null },
+  async authorize(
+    teamId: string,
+    input: { type: ConnectedType; name: string; redirectAfter: string | null },
   ): Promise<{ authorizationUrl: string; stateExpiresAt: number }> {
-    throw new Error('not built')
+    const { config } = this.#parts
+    const issuer = issuerOf(config, input.type)
+    if (issuer === null) {
+      const kind = input.type === 'gmail_api' ? 'Google' : 'Microsoft'
+      throw new ProductError('service_unavailable', `No OAuth client for ${kind} is configured on this appliance.`)
+    }
+    const name = checkName(input.name, NAME_MAX)
+    const redirectAfter = input.redirectAfter === null ? null : ownUrl(config.APP_ORIGIN, input.redirectAfter)
+    const verifier = randomBytes(32).toString('base64url')
+    const { state, expiresAt } = await this.#states.begin({ teamId, type: input.type, name, verifier, redirectAfter })
+    const query = new URLSearchParams({
+      client_id: issuer.clientId,
+      redirect_uri: this.#callbackUrl(input.type),
+      response_type: 'code',
+      scope: issuer.scopes.join(' '),
+      ...issuer.ask,
+      state,
+      code_challenge: createHash('sha256').update(verifier).digest('base64url'),
+      code_challenge_method: 'S256',
+    })
+    return { authorizationUrl: `${issuer.authorizeUrl}?${query}`, stateExpiresAt: expiresAt }
   }
 
   /** Ends it, with what the other side put into the query of its redirect. */
-  callback(_type: ConnectedType, _query: { state?: string; code?: string; error?: string }): Promise<Visit> {
-    throw new Error('not built')
+  async callback(type: ConnectedType, query: { state?: string; code?: string; error?: string }): Promise<Visit> {
+    const returned = await this.#states.take(type, query.state ?? '')
+    if (returned.kind !== 'fresh') return returned
+    const { begun } = returned
+    const { redirectAfter } = begun
+    const issuer = issuerOf(this.#parts.config, type)
+    if (issuer === null) return { kind: 'failed', reason: 'The appliance has no OAuth client any more.', redirectAfter }
+    if (query.error === 'access_denied') return { kind: 'denied', redirectAfter }
+    if (query.code === undefined || query.code.length > CODE_MAX) {
+      const word = /^[a-z_]{1,64}$/.exec(query.error ?? '')?.[0]
+      const reason = `${issuer.name} gave no consent${word === undefined ? '' : ` (${word})`}.`
+      return { kind: 'failed', reason, redirectAfter }
+    }
+    return this.#connect(issuer, begun, query.code)
   }
 
-  async close(): Promise<void> {}
+  close(): Promise<void> {
+    return this.#client.close()
+  }
+
+  async #connect(issuer: Issuer, begun: Begun, code: string): Promise<Visit> {
+    const { teamId, type, name, verifier, redirectAfter } = begun
+    const fail = (reason: string): Visit => ({ kind: 'failed', reason, redirectAfter })
+    const grant = {
+      grant_type: 'authorization_code',
+      code,
+      redirect_uri: this.#callbackUrl(type),
+      code_verifier: verifier,
+    }
+    const answer = await askToken(this.#client, issuer, grant)
+    if (answer.kind === 'refused')
+      return fail(`${issuer.name} did not accept its own code; it may have been used before.`)
+    if (answer.kind === 'failed') return fail(answer.text)
+    // A person may take single permissions off the list.
+    if (answer.scope !== null && missingScopes(issuer, answer.scope).length > 0) {
+      return { kind: 'incomplete', redirectAfter }
+    }
+    const { refreshToken } = answer
+    if (refreshToken === null) return fail(`${issuer.name} gave no lasting permission (no refresh token).`)
+    const profile = await readProfile(this.#client, issuer, answer.accessToken)
+    const oauthEmail = profile.kind === 'answered' ? addressOf(issuer, profile.body) : null
+    if (oauthEmail === null) return fail(`${issuer.name} did not tell the address of the account.`)
+    try {
+      const account = { teamId, type, name, oauthEmail, refreshToken }
+      const provider = await this.#parts.db.write((tx) => this.#parts.providers.createOAuth(tx, account))
+      return { kind: 'connected', provider, redirectAfter }
+    } catch (error) {
+      if (error instanceof ProductError) return fail(error.message)
+      throw error
+    }
+  }
+
+  #callbackUrl(type: ConnectedType): string {
+    return `${this.#parts.config.APP_ORIGIN}/oauth/callback/${type}`
+  }
+}
+
+/** @throws ProductError validation_error for what does not lie at our own origin */
+function ownUrl(origin: string, text: string): string {
+  const field = 'redirect_after'
+  if (text.length > REDIRECT_MAX)
+    throw invalid(field, 'too_big', `${field} must have at most ${REDIRECT_MAX} characters.`)
+  // The parser drops tabs and line breaks and takes "\" for "/": what it gives is what a browser will do.
+  const url = URL.parse(text, origin)
+  if (url === null) throw invalid(field, 'invalid_format', `${field} must be a path or URL of this appliance.`)
+  if (url.origin !== new URL(origin).origin || url.username !== '' || url.password !== '') {
+    throw invalid(field, 'forbidden_value', `${field} must lie at ${origin}.`)
+  }
+  return url.href
 }

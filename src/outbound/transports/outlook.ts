@@ -1,9 +1,108 @@
 // A connected Microsoft account: mail leaves through Microsoft Graph, under the account's own address.
 
+import { addressOf, type Issuer } from '../oauth/issuers.ts'
 import type { Provider } from '../records.ts'
+import { type ApiResult, shown, textAt, valueAt } from './accounts/api-client.ts'
+import { AccountCarrier, type Dialect, judgeProfile, type Meaning, openSession } from './accounts/carrier.ts'
+import type { Finding } from './accounts/doubts.ts'
 import type { AccountParts } from './accounts/parts.ts'
-import type { Transport } from './transport.ts'
+import { keyOf } from './accounts/readdress.ts'
+import type { AccountSession } from './accounts/session.ts'
+import type { Handover, Transport } from './transport.ts'
 
-export async function openOutlook(_parts: AccountParts, _provider: Provider): Promise<Transport> {
-  throw new Error('not built')
+/**
+ * Graph takes requests of 4 MiB, and the mail in them is base64. Larger mails would have to be taken apart into a draft and its
+ * attachments, which gives up the mail as it was composed: they are refused with a reason instead.
+ */
+export const OUTLOOK_MAX = 3_145_728
+const SEND_MS = 60_000
+
+/** @throws Error when no OAuth client for Microsoft is configured */
+export async function openOutlook(parts: AccountParts, provider: Provider): Promise<Transport> {
+  const me = `${parts.config.MICROSOFT_API_BASE}/v1.0/me`
+  const dialect: Dialect = {
+    peer: new URL(parts.config.MICROSOFT_API_BASE).hostname,
+    maxBytes: OUTLOOK_MAX,
+    send: (session, mail, signal) =>
+      // Of our header fields only those that Exchange knows, and X- fields, arrive.
+      session.call({
+        method: 'POST',
+        url: `${me}/sendMail`,
+        headers: { 'content-type': 'text/plain' },
+        body: Buffer.from(mail).toString('base64'),
+        timeoutMs: SEND_MS,
+        ...(signal === undefined ? {} : { signal }),
+      }),
+    meaningOf,
+    find: (session, handover) => find(session, me, handover),
+    // Graph tells no id of what it took; the Message-ID stays ours.
+    idsOf: async () => [],
+    async profile(session) {
+      const result = await session.call({ method: 'GET', url: session.issuer.profileUrl })
+      return judgeProfile(session, provider, result, profileAddress(session.issuer, result))
+    },
+  }
+  return new AccountCarrier(parts, provider, openSession(parts, provider), dialect)
+}
+
+/** The mailbox, the tenant or Microsoft itself has had enough of this account for now. */
+const QUOTA = new Set([
+  'ErrorExceededMessageLimit',
+  'ErrorMessageSubmissionBlocked',
+  'ErrorQuotaExceeded',
+  'ErrorSubmissionQuotaExceeded',
+  'ErrorAccountSuspend',
+])
+const TOO_LARGE = new Set(['ErrorMessageSizeExceeded', 'ErrorRequestTooLarge', 'RequestEntityTooLarge'])
+/** A 400 that speaks of the account, not of the mail. */
+const OF_ACCOUNT = new Set(['ErrorSendAsDenied', 'ErrorAccessDenied', 'MailboxNotEnabledForRESTAPI'])
+
+function meaningOf({ status, body }: Extract<ApiResult, { kind: 'answered' }>): Meaning {
+  if (status === 202) return { kind: 'sent', text: 'Microsoft Graph took the mail.', id: null }
+  const code = textAt(body, 'error', 'code') ?? ''
+  const told = textAt(body, 'error', 'message') ?? ''
+  const text = `${status} ${shown(`${code} ${told}`) || 'Microsoft Graph gave no reason.'}`
+  if (QUOTA.has(code)) return { kind: 'unavailable', stage: 'api', text, cause: 'provider_quota' }
+  if (status === 429) return { kind: 'unavailable', stage: 'api', text, cause: 'throttled' }
+  if (status === 413 || TOO_LARGE.has(code)) return { kind: 'never', text, enhancedCode: '5.3.4' }
+  if (status === 400 && !OF_ACCOUNT.has(code)) return { kind: 'never', text }
+  if (status >= 500) return { kind: 'doubtful', text }
+  return { kind: 'unavailable', stage: 'auth', text, cause: 'transient' }
+}
+
+/** The Message-ID finds the mail, its recipients prove that it is this hand-over and not one before for others. */
+async function find(session: AccountSession, me: string, handover: Handover): Promise<Finding> {
+  // OData writes a quote inside a text twice.
+  const id = `<${handover.internetMessageId}>`.replaceAll("'", "''")
+  const query = new URLSearchParams({
+    $filter: `internetMessageId eq '${id}'`,
+    $select: 'internetMessageId,toRecipients,ccRecipients,bccRecipients',
+    $top: '10',
+  })
+  const result = await session.call({ method: 'GET', url: `${me}/mailFolders/sentitems/messages?${query}` })
+  if (result.kind !== 'answered') return { kind: 'unknown', text: result.text }
+  // Without the permission to look it cannot be known, and what was accepted must not be lost.
+  if (result.status === 403) return { kind: 'missing' }
+  const messages = valueAt(result.body, 'value')
+  if (result.status !== 200 || !Array.isArray(messages)) {
+    return { kind: 'unknown', text: `Microsoft Graph answered ${result.status}.` }
+  }
+  const wanted = namesOf(handover.recipients)
+  const same = messages.some((message) => namesOf(recipientsOf(message)) === wanted)
+  return same ? { kind: 'found', remoteIds: [] } : { kind: 'missing' }
+}
+
+function recipientsOf(message: unknown): string[] {
+  return ['toRecipients', 'ccRecipients', 'bccRecipients'].flatMap((member) => {
+    const list = valueAt(message, member)
+    return (Array.isArray(list) ? list : []).flatMap((one) => textAt(one, 'emailAddress', 'address') ?? [])
+  })
+}
+
+function namesOf(addresses: readonly string[]): string {
+  return [...new Set(addresses.map(keyOf))].toSorted().join('\n')
+}
+
+function profileAddress(issuer: Issuer, result: Awaited<ReturnType<AccountSession['call']>>): string | null {
+  return result.kind === 'answered' ? addressOf(issuer, result.body) : null
 }

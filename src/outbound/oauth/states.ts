@@ -1,0 +1,89 @@
+// Visits to an issuer that have begun: what a state stands for until it comes back, once, within ten minutes.
+
+import { randomBytes, timingSafeEqual } from 'node:crypto'
+import { sha256 } from '../../base/secrets.ts'
+import type { OutboundParts } from '../parts.ts'
+import type { ConnectedType } from './issuers.ts'
+
+/** How long a person may take. ms. */
+export const STATE_MS = 600_000
+const MAC_PURPOSE = 'oauth-state'
+const SEAL_PURPOSE = 'oauth-verifier'
+const MAC_BYTES = 16
+const FORM = /^([0-9a-z]{1,12})\.([\w-]{43})\.([\w-]{22})$/
+
+/** What was asked for when the visit began. */
+export interface Begun {
+  teamId: string
+  type: ConnectedType
+  name: string
+  /** RFC 7636 4.1. */
+  verifier: string
+  redirectAfter: string | null
+}
+
+export type Returned = { kind: 'fresh'; begun: Begun } | { kind: 'unknown' | 'expired' | 'used' }
+
+/**
+ * A state is `<end>.<random>.<mac>`: what we did not make costs no look into the database, and what is too old can be told from
+ * what has been used. Only its hash is kept.
+ */
+export class States {
+  readonly #parts: Pick<OutboundParts, 'db' | 'clock' | 'vault'>
+
+  constructor(parts: Pick<OutboundParts, 'db' | 'clock' | 'vault'>) {
+    this.#parts = parts
+  }
+
+  async begin(begun: Begun): Promise<{ state: string; expiresAt: number }> {
+    const { db, clock, vault } = this.#parts
+    const now = clock.now()
+    const expiresAt = now + STATE_MS
+    const open = `${expiresAt.toString(36)}.${randomBytes(32).toString('base64url')}`
+    const state = `${open}.${this.#macOf(begun.type, open)}`
+    await db.write(async (tx) => {
+      await tx.run('DELETE FROM oauth_states WHERE expires_at <= ?', [now])
+      await tx.insert('oauth_states', {
+        hash: sha256(state),
+        team_id: begun.teamId,
+        type: begun.type,
+        name: begun.name,
+        verifier_sealed: vault.seal(SEAL_PURPOSE, begun.verifier),
+        redirect_after: begun.redirectAfter,
+        expires_at: expiresAt,
+      })
+    })
+    return { state, expiresAt }
+  }
+
+  /** Takes a state back; the same one never comes back twice. */
+  async take(type: ConnectedType, state: string): Promise<Returned> {
+    const { db, clock, vault } = this.#parts
+    const [, end, random, mac] = FORM.exec(state) ?? []
+    if (end === undefined || !sameText(this.#macOf(type, `${end}.${random}`), mac!)) return { kind: 'unknown' }
+    if (Number.parseInt(end, 36) <= clock.now()) return { kind: 'expired' }
+    const hash = sha256(state)
+    return db.write(async (tx) => {
+      const row = await tx.get('SELECT * FROM oauth_states WHERE hash = ?', [hash])
+      if (row === undefined) return { kind: 'used' }
+      await tx.run('DELETE FROM oauth_states WHERE hash = ?', [hash])
+      const begun = {
+        teamId: row.team_id as string,
+        type,
+        name: row.name as string,
+        verifier: vault.open(SEAL_PURPOSE, row.verifier_sealed as Uint8Array).toString(),
+        redirectAfter: row.redirect_after as string | null,
+      }
+      return { kind: 'fresh', begun }
+    })
+  }
+
+  #macOf(type: ConnectedType, open: string): string {
+    return this.#parts.vault.mac(MAC_PURPOSE, `${type}.${open}`).subarray(0, MAC_BYTES).toString('base64url')
+  }
+}
+
+/** Two texts of one length, compared in one time. */
+function sameText(one: string, other: string): boolean {
+  return timingSafeEqual(Buffer.from(one), Buffer.from(other))
+}

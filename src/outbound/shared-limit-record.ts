@@ -1,0 +1,113 @@
+// The limit of the shared Amazon SES account and the requests to raise it, as they are shown; and the rules for their numbers.
+
+import { invalid } from '../base/errors.ts'
+import type { Row } from '../db/db.ts'
+
+export type LimitRequestStatus = 'pending' | 'approved' | 'denied' | 'cancelled'
+
+/** Specification §2.3. */
+export interface SharedLimitState {
+  providerId: string | null
+  dailyLimit: number | null
+  sentToday: number
+  thresholdUsage: number | null
+  usageRatio: number | null
+  isNearLimit: boolean
+  canRequestIncrease: boolean
+  pendingRequestId: string | null
+}
+
+export interface LimitRequest {
+  id: string
+  teamId: string
+  status: LimitRequestStatus
+  /** For the operator only. */
+  reason: string | null
+  requestedDailyLimit: number | null
+  currentDailyLimit: number
+  currentDailySent: number
+  approvedDailyLimit: number | null
+  decisionNote: string | null
+  createdAt: number
+  decidedAt: number | null
+}
+
+/** What is kept for a team, as it is today. */
+export interface Account {
+  enabled: boolean
+  dailyLimit: number | null
+  /** Taken for hand-overs that have not ended. */
+  taken: number
+  sent: number
+}
+
+/** Longest reason and note. Characters. */
+export const NOTE_MAX = 1000
+/** Largest limit that can be given. Recipients a day. */
+export const DAILY_MAX = 1_000_000_000
+const NEAR = 0.8
+
+/** Decisions §3.5, "Limit computation". */
+export function stateOf(
+  { enabled, dailyLimit, sent }: Account,
+  providerId: string | null,
+  pendingRequestId: string | null,
+  deniedLately: boolean,
+): SharedLimitState {
+  const thresholdUsage = dailyLimit === null ? null : Math.floor(NEAR * dailyLimit)
+  return {
+    providerId,
+    dailyLimit,
+    sentToday: sent,
+    thresholdUsage,
+    usageRatio: ratioOf(sent, dailyLimit),
+    isNearLimit: thresholdUsage !== null && sent >= thresholdUsage,
+    canRequestIncrease: enabled && dailyLimit !== null && pendingRequestId === null && !deniedLately,
+    pendingRequestId,
+  }
+}
+
+/** Rounded to four places; a limit of nothing is always used up. */
+function ratioOf(sent: number, limit: number | null): number | null {
+  if (limit === null) return null
+  return limit === 0 ? 1 : Math.round((sent / limit) * 10_000) / 10_000
+}
+
+/** @throws ProductError validation_error */
+export function checkNote(field: string, note: string | null): void {
+  if (note !== null && note.length > NOTE_MAX) {
+    throw invalid(field, 'too_big', `${field} must have at most ${NOTE_MAX} characters.`)
+  }
+}
+
+/** @throws ProductError validation_error */
+export function checkDaily(field: string, limit: number | null): void {
+  if (limit === null) return
+  if (!Number.isInteger(limit) || limit < 0)
+    throw invalid(field, 'too_small', `${field} must be a whole number from 0.`)
+  if (limit > DAILY_MAX) throw invalid(field, 'too_big', `${field} must be at most ${DAILY_MAX}.`)
+}
+
+/** @throws ProductError validation_error */
+export function checkRaise(field: string, wanted: number, current: number): void {
+  if (!Number.isInteger(wanted) || wanted <= current) {
+    throw invalid(field, 'too_small', `${field} must be more than the limit of today, ${current}.`)
+  }
+  checkDaily(field, wanted)
+}
+
+export function presentRequest(row: Row): LimitRequest {
+  return {
+    id: row.id as string,
+    teamId: row.team_id as string,
+    status: row.status as LimitRequestStatus,
+    reason: row.reason as string | null,
+    requestedDailyLimit: row.requested_daily_limit as number | null,
+    currentDailyLimit: row.current_daily_limit as number,
+    currentDailySent: row.current_daily_sent as number,
+    approvedDailyLimit: row.approved_daily_limit as number | null,
+    decisionNote: row.decision_note as string | null,
+    createdAt: row.created_at as number,
+    decidedAt: row.decided_at as number | null,
+  }
+}

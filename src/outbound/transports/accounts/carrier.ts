@@ -1,0 +1,168 @@
+// The way of every mail through a connected account: look whether it is there already, name its recipients, send, and read the answer.
+
+import { issuerOf } from '../../oauth/issuers.ts'
+import type { DelayCause, Provider } from '../../records.ts'
+import type { CheckResult, Handed, Handover, Stage, Transport } from '../transport.ts'
+import { type ApiResult, shown } from './api-client.ts'
+import { Doubts, type Finding } from './doubts.ts'
+import type { AccountParts } from './parts.ts'
+import { markOf, readdress } from './readdress.ts'
+import { AccountSession, type NoToken } from './session.ts'
+import { testMail } from './test-mail.ts'
+import { laterAll, neverAll, sentAll, unavailable } from './verdicts.ts'
+
+/** The test of an account may take so long. ms (decisions §3.1). */
+const CHECK_MS = 15_000
+
+/** What the provider's answer means. */
+export type Meaning =
+  | { kind: 'sent'; text: string; id: string | null }
+  /** Of the account, or of the whole provider: another account may do. */
+  | { kind: 'unavailable'; stage: Stage; text: string; cause: DelayCause }
+  /** This mail is not taken. */
+  | { kind: 'never'; text: string; enhancedCode?: string }
+  /** Something broke on the other side, perhaps after the mail was taken. */
+  | { kind: 'doubtful'; text: string }
+
+/** What differs from provider to provider. */
+export interface Dialect {
+  /** Name of the host that answers. */
+  peer: string
+  /** Largest mail it takes. Bytes. */
+  maxBytes: number
+  send(session: AccountSession, mail: Uint8Array, signal: AbortSignal | undefined): Promise<ApiResult | NoToken>
+  /** @param answer a whole answer to a mail that was sent */
+  meaningOf(answer: Extract<ApiResult, { kind: 'answered' }>): Meaning
+  /** Looks into Sent for exactly this mail to exactly these recipients. */
+  find(session: AccountSession, handover: Handover): Promise<Finding>
+  /** Ids of a mail that was just taken, beside the one in the answer; empty where they cannot be had. */
+  idsOf(session: AccountSession, id: string): Promise<string[]>
+  /** Whose account it is, and whether it can be read. */
+  profile(session: AccountSession): Promise<CheckResult>
+}
+
+export class AccountCarrier implements Transport {
+  readonly #parts: AccountParts
+  readonly #provider: Provider
+  readonly #session: AccountSession
+  readonly #dialect: Dialect
+  readonly #doubts = new Doubts()
+
+  constructor(parts: AccountParts, provider: Provider, session: AccountSession, dialect: Dialect) {
+    this.#parts = parts
+    this.#provider = provider
+    this.#session = session
+    this.#dialect = dialect
+  }
+
+  async hand(handover: Handover): Promise<Handed> {
+    const { peer, maxBytes } = this.#dialect
+    const mark = markOf(handover)
+    if (handover.uncertain || this.#doubts.has(mark)) {
+      const settled = await this.#look(handover, mark)
+      if (settled !== null) return settled
+    }
+    const mail = readdress(handover)
+    if (mail === null) return neverAll(handover, peer, 'The header of the mail is too large to be sent this way.')
+    if (mail.length > maxBytes) {
+      const text = `The mail is too large for this account: it takes ${maxBytes} bytes at most.`
+      return neverAll(handover, peer, text, '5.3.4')
+    }
+    const result = await this.#dialect.send(this.#session, mail, handover.signal)
+    return this.#read(handover, mark, result)
+  }
+
+  async check(to: string | null): Promise<CheckResult> {
+    const found = await this.#dialect.profile(this.#session)
+    const from = this.#provider.oauthEmail
+    if (!found.success || to === null || from === null) return found
+    const { bytes, emailId, internetMessageId } = testMail({ from, to, now: this.#parts.clock.now() })
+    const signal = AbortSignal.timeout(CHECK_MS)
+    const handover = { emailId, from, mailFrom: from, recipients: [to], hidden: [], bytes, internetMessageId }
+    const handed = await this.hand({ ...handover, uncertain: false, signal })
+    if (handed.kind === 'unavailable') return failed(handed.stage, handed.reply.text)
+    const verdict = handed.verdicts[0]!
+    return verdict.kind === 'sent' ? passed('data', verdict.reply.text) : failed('data', verdict.reply.text)
+  }
+
+  close(): Promise<void> {
+    return this.#session.close()
+  }
+
+  /** @returns null when the mail is surely not there, and may be sent */
+  async #look(handover: Handover, mark: string): Promise<Handed | null> {
+    const { peer } = this.#dialect
+    const finding = await this.#dialect.find(this.#session, handover)
+    if (finding.kind === 'unknown') {
+      this.#doubts.add(mark)
+      return laterAll(handover, peer, `Whether it was taken before is not known yet. ${finding.text}`, 'network')
+    }
+    this.#doubts.clear(mark)
+    if (finding.kind === 'missing') return null
+    return sentAll(handover, peer, 'An earlier try had succeeded: the mail lies in Sent.', finding.remoteIds)
+  }
+
+  async #read(handover: Handover, mark: string, result: ApiResult | NoToken): Promise<Handed> {
+    const { peer } = this.#dialect
+    if (result.kind === 'no_token') {
+      return unavailable(result.stage, result.text, causeOf(result.stage), result.retryAfterMs)
+    }
+    if (result.kind === 'unreached') return unavailable(result.stage, result.text, causeOf(result.stage))
+    if (result.kind === 'broken') return this.#doubt(handover, mark, result.text)
+    const meaning = this.#dialect.meaningOf(result)
+    if (meaning.kind === 'doubtful') return this.#doubt(handover, mark, meaning.text)
+    if (meaning.kind === 'never') return neverAll(handover, peer, meaning.text, meaning.enhancedCode)
+    if (meaning.kind === 'unavailable') {
+      return unavailable(meaning.stage, meaning.text, meaning.cause, result.retryAfterMs)
+    }
+    const ids = meaning.id === null ? [] : [meaning.id, ...(await this.#dialect.idsOf(this.#session, meaning.id))]
+    return sentAll(handover, peer, meaning.text, ids)
+  }
+
+  /** Another account must not be tried now: perhaps the mail is gone already. It is looked for first when it comes again. */
+  #doubt(handover: Handover, mark: string, text: string): Handed {
+    this.#doubts.add(mark)
+    return laterAll(handover, this.#dialect.peer, text, 'transient')
+  }
+}
+
+/** @throws Error when the operator took the client away that the account was connected with; such an account cannot be opened */
+export function openSession(parts: AccountParts, provider: Provider): AccountSession {
+  const type = provider.type === 'outlook_api' ? 'outlook_api' : 'gmail_api'
+  const issuer = issuerOf(parts.config, type)
+  if (issuer === null) throw new Error(`No OAuth client is configured for ${provider.id}.`)
+  return new AccountSession(parts, provider, issuer)
+}
+
+/** Reads a profile: whether the account answers, and whether it is the one that was connected. */
+export function judgeProfile(
+  session: AccountSession,
+  provider: Provider,
+  result: ApiResult | NoToken,
+  address: string | null,
+): CheckResult {
+  const { name } = session.issuer
+  if (result.kind === 'no_token' || result.kind === 'unreached') return failed(result.stage, result.text)
+  if (result.kind === 'broken') return failed('api', result.text)
+  if (result.status !== 200) return failed('api', `${name} answered ${result.status} to the question for the profile.`)
+  if (address !== provider.oauthEmail) {
+    return failed(
+      'api',
+      `The connection is for ${address ?? 'no address'}, not for ${provider.oauthEmail}: connect it again.`,
+    )
+  }
+  return passed('api', `${name} knows the account ${address}.`)
+}
+
+export function passed(stage: Stage, message: string): CheckResult {
+  return { success: true, stage, smtpCode: null, message: shown(message, 300) }
+}
+
+export function failed(stage: Stage, message: string): CheckResult {
+  return { success: false, stage, smtpCode: null, message: shown(message, 300) }
+}
+
+function causeOf(stage: Stage): DelayCause {
+  if (stage === 'dns') return 'dns'
+  return stage === 'auth' ? 'transient' : 'network'
+}

@@ -1,0 +1,36 @@
+// The one-line mail by which an account is tried out (decisions §3.1).
+
+import { newId } from '../../../base/ids.ts'
+import { compose } from '../../../mail/compose.ts'
+
+export const TEST_SUBJECT = 'Test of a sending account'
+export const TEST_TEXT = 'This mail shows that the sending account works.'
+
+export interface TestMail {
+  emailId: string
+  internetMessageId: string
+  bytes: Buffer
+}
+
+/** @param options.now ms, for the Date field */
+export function testMail({ from, to, now }: { from: string; to: string; now: number }): TestMail {
+  const emailId = newId('email')
+  const internetMessageId = `${emailId}@${from.slice(from.lastIndexOf('@') + 1)}`
+  const { bytes } = compose({
+    from: { email: from, name: '' },
+    to: [{ email: to, name: '' }],
+    cc: [],
+    bcc: [],
+    replyTo: [],
+    subject: TEST_SUBJECT,
+    textBody: TEST_TEXT,
+    htmlBody: null,
+    headers: [],
+    attachments: [],
+    messageId: internetMessageId,
+    date: now,
+    inReplyTo: null,
+    references: [],
+  })
+  return { emailId, internetMessageId, bytes }
+}

@@ -1,0 +1,44 @@
+// What a carrier without SMTP says of a mail: one verdict that holds for all its recipients.
+
+import type { DelayCause, Reply } from '../../records.ts'
+import type { Handed, Handover, Stage, Verdict } from '../transport.ts'
+
+export function replyOf(text: string, enhancedCode: string | null = null): Reply {
+  return { smtpCode: null, enhancedCode, text }
+}
+
+export function answered(verdicts: readonly Verdict[], peer: string, remoteIds: readonly string[] = []): Handed {
+  return { kind: 'answered', verdicts, confirmation: 'provider_api', remoteIds, peer }
+}
+
+/** The provider has it. */
+export function sentAll(handover: Handover, peer: string, text: string, remoteIds: readonly string[]): Handed {
+  const reply = replyOf(text)
+  return answered(
+    handover.recipients.map(() => ({ kind: 'sent', reply })),
+    peer,
+    remoteIds,
+  )
+}
+
+/** Nobody knows, or not now. */
+export function laterAll(handover: Handover, peer: string, text: string, cause: DelayCause): Handed {
+  const reply = replyOf(text)
+  return answered(
+    handover.recipients.map(() => ({ kind: 'later', reply, cause })),
+    peer,
+  )
+}
+
+/** The provider does not take this mail, however often it is asked. @param enhancedCode 5.3.4 for one that is too large */
+export function neverAll(handover: Handover, peer: string, text: string, enhancedCode = '5.6.0'): Handed {
+  const reply = replyOf(text, enhancedCode)
+  return answered(
+    handover.recipients.map(() => ({ kind: 'never', reply, about: 'content' })),
+    peer,
+  )
+}
+
+export function unavailable(stage: Stage, text: string, cause: DelayCause, retryAfterMs: number | null = null): Handed {
+  return { kind: 'unavailable', stage, reply: replyOf(text), cause, retryAfterMs }
+}
