@@ -1,9 +1,186 @@
 // The shared Amazon SES account of the operator: mail of every team it is enabled for leaves through it.
 
+import type { SESv2Client, SendEmailCommandInput } from '@aws-sdk/client-sesv2'
+import { newId } from '../../base/ids.ts'
 import type { Provider } from '../records.ts'
+import { failed, passed } from './accounts/check.ts'
 import type { SesParts } from './accounts/parts.ts'
-import type { Transport } from './transport.ts'
+import { unsigned } from './accounts/readdress.ts'
+import { TEST_SUBJECT, TEST_TEXT } from './accounts/test-mail.ts'
+import { answered, neverAll, replyOf, unavailable } from './accounts/verdicts.ts'
+import { openSesClient, sesMessageId, sesPatience } from './ses-client.ts'
+import { type SesFault, sesFault } from './ses-faults.ts'
+import type { CheckResult, Handed, Handover, Transport, Verdict } from './transport.ts'
 
-export async function openSes(_parts: SesParts, _provider: Provider): Promise<Transport> {
-  throw new Error('not built')
+/** What SES takes as one mail. Bytes. */
+export const SES_MAX = 41_943_040
+/** Recipients of one call. */
+export const SES_RECIPIENTS_MAX = 50
+/** Our mark: SES tells it with every event about the mail. */
+export const SES_TAG = 'mailstead_message'
+/** The test of an account may take so long. ms (decisions §3.1). */
+const CHECK_MS = 15_000
+
+interface Taken {
+  kind: 'taken'
+  /** The Message-ID SES gave the mail, without brackets. */
+  id: string | null
+}
+
+/** @throws Error when no Amazon SES account is configured */
+export async function openSes(parts: SesParts, provider: Provider): Promise<Transport> {
+  if (parts.config.SES_ACCESS_KEY_ID === '') throw new Error('No Amazon SES account is configured.')
+  return new SesCarrier(parts, provider, await openSesClient(parts.config))
+}
+
+class SesCarrier implements Transport {
+  readonly #parts: SesParts
+  readonly #provider: Provider
+  readonly #client: SESv2Client
+  readonly #peer: string
+
+  constructor(parts: SesParts, provider: Provider, client: SESv2Client) {
+    this.#parts = parts
+    this.#provider = provider
+    this.#client = client
+    this.#peer = `email.${parts.config.SES_REGION}.amazonaws.com`
+  }
+
+  /**
+   * SES reads the recipients from the call, not from the header, and sets Message-ID and Date itself: a signature of ours would
+   * break, its own stands in for it. It knows no envelope sender of ours either: what becomes of the mail it tells over SNS.
+   * It cannot be asked for a mail by our mark, so that after a crash the mail is sent again.
+   */
+  async hand(handover: Handover): Promise<Handed> {
+    const handed = await this.#send(handover)
+    const sent = handed.kind === 'answered' ? handed.verdicts.filter(({ kind }) => kind === 'sent').length : 0
+    await this.#settle(handover.recipients.length, sent)
+    return handed
+  }
+
+  /** How much may be sent is read; a key that may only send cannot, and is good enough where a test mail gets through. */
+  async check(to: string | null): Promise<CheckResult> {
+    const account = await this.#readAccount()
+    if (to === null || (account.success === false && account.final)) return account.result
+    const from = await this.#testSender()
+    if (from === null) return failed('sender', 'No domain of the team is verified at Amazon SES yet.')
+    try {
+      const { SendEmailCommand } = await import('@aws-sdk/client-sesv2')
+      const command = new SendEmailCommand({
+        FromEmailAddress: from,
+        Destination: { ToAddresses: [to] },
+        Content: { Simple: { Subject: { Data: TEST_SUBJECT }, Body: { Text: { Data: TEST_TEXT } } } },
+        EmailTags: [{ Name: SES_TAG, Value: newId('email') }],
+      })
+      await this.#client.send(command, sesPatience(undefined, CHECK_MS))
+      await this.#settle(0, 1)
+      return passed(
+        'data',
+        `Amazon SES took a test mail from ${from}. ${account.success ? account.result.message : ''}`,
+      )
+    } catch (error) {
+      return resultOf(sesFault(error))
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#client.destroy()
+  }
+
+  async #send(handover: Handover): Promise<Handed> {
+    const bytes = unsigned(handover.bytes)
+    if (bytes.length > SES_MAX) {
+      return neverAll(handover, this.#peer, `The mail is too large for Amazon SES: it takes ${SES_MAX} bytes.`, '5.3.4')
+    }
+    const verdicts: Verdict[] = []
+    const remoteIds: string[] = []
+    for (let at = 0; at < handover.recipients.length; at += SES_RECIPIENTS_MAX) {
+      const group = handover.recipients.slice(at, at + SES_RECIPIENTS_MAX)
+      const result = await this.#sendTo(group, bytes, handover)
+      // Before anything was accepted another account may do; afterwards the rest waits for this one.
+      if (result.kind === 'unavailable' && at === 0) {
+        return unavailable(result.stage, result.text, result.cause, result.retryAfterMs)
+      }
+      if (result.kind === 'taken' && result.id !== null) remoteIds.push(result.id)
+      const verdict = verdictOf(result)
+      verdicts.push(...group.map(() => verdict))
+    }
+    return answered(verdicts, this.#peer, remoteIds)
+  }
+
+  async #sendTo(recipients: readonly string[], bytes: Buffer, handover: Handover): Promise<Taken | SesFault> {
+    const input: SendEmailCommandInput = {
+      FromEmailAddress: handover.from,
+      Destination: { ToAddresses: [...recipients] },
+      Content: { Raw: { Data: bytes } },
+      EmailTags: [{ Name: SES_TAG, Value: handover.emailId }],
+    }
+    try {
+      const { SendEmailCommand } = await import('@aws-sdk/client-sesv2')
+      const answer = await this.#client.send(new SendEmailCommand(input), sesPatience(handover.signal))
+      const id = answer.MessageId === undefined ? null : sesMessageId(this.#parts.config.SES_REGION, answer.MessageId)
+      return { kind: 'taken', id }
+    } catch (error) {
+      return sesFault(error)
+    }
+  }
+
+  /** The team's count must not make a mail that was accepted fail: what cannot be counted stays taken for the day. */
+  async #settle(taken: number, accepted: number): Promise<void> {
+    const { db, log, sharedLimit } = this.#parts
+    await db
+      .write((tx) => sharedLimit.settle(tx, this.#provider.teamId, taken, accepted))
+      .catch((error: unknown) => log.error({ err: error }, 'what Amazon SES accepted could not be counted'))
+  }
+
+  async #readAccount(): Promise<{ success: boolean; final: boolean; result: CheckResult }> {
+    try {
+      const { GetAccountCommand } = await import('@aws-sdk/client-sesv2')
+      const account = await this.#client.send(new GetAccountCommand({}), sesPatience(undefined, CHECK_MS))
+      const result = readQuota(account)
+      return { success: result.success, final: true, result }
+    } catch (error) {
+      const fault = sesFault(error)
+      const unreached = fault.kind === 'unavailable' && ['dns', 'connect', 'tls'].includes(fault.stage)
+      return { success: false, final: unreached, result: resultOf(fault) }
+    }
+  }
+
+  async #testSender(): Promise<string | null> {
+    const { directory } = this.#parts
+    const filter = { status: 'verified' as const, limit: 100, after: null }
+    const { items } = await directory.domains.list(this.#provider.teamId, filter)
+    const ready = items.find(({ sesDkimStatus }) => sesDkimStatus === 'success')
+    return ready === undefined ? null : `postmaster@${ready.name}`
+  }
+}
+
+interface Quota {
+  SendingEnabled?: boolean | undefined
+  SendQuota?: { Max24HourSend?: number | undefined; SentLast24Hours?: number | undefined } | undefined
+}
+
+function readQuota({ SendingEnabled, SendQuota }: Quota): CheckResult {
+  if (SendingEnabled === false) return failed('api', 'Sending is switched off for the Amazon SES account.')
+  const most = SendQuota?.Max24HourSend
+  const used = SendQuota?.SentLast24Hours ?? 0
+  // SES says -1 for an account without a limit.
+  if (most === undefined || most < 0) return passed('api', 'Amazon SES knows the account.')
+  if (used >= most) return failed('api', `The account has sent its ${most} mails of the last 24 hours at Amazon SES.`)
+  return passed('api', `Amazon SES knows the account: ${used} of ${most} mails in the last 24 hours.`)
+}
+
+function verdictOf(result: Taken | SesFault): Verdict {
+  if (result.kind === 'taken') return { kind: 'sent', reply: replyOf(`Amazon SES took the mail as ${result.id}.`) }
+  if (result.kind === 'never')
+    return { kind: 'never', reply: replyOf(result.text, result.enhancedCode), about: 'content' }
+  return {
+    kind: 'later',
+    reply: replyOf(result.text),
+    cause: result.kind === 'unavailable' ? result.cause : 'transient',
+  }
+}
+
+function resultOf(fault: SesFault): CheckResult {
+  return failed(fault.kind === 'unavailable' ? fault.stage : 'api', fault.text)
 }

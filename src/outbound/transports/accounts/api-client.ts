@@ -77,7 +77,7 @@ export class ApiClient {
       const retryAfterMs = this.#waitOf(answer.headers['retry-after'])
       return { kind: 'answered', status: answer.statusCode, body: jsonOf(text), retryAfterMs }
     } catch (error) {
-      return explain(error, patience.aborted ? timeoutMs : null)
+      return failureOf(error, patience.aborted ? timeoutMs : null)
     }
   }
 
@@ -131,7 +131,11 @@ const NO_TRUST = /CERT|TLS|SSL|SIGNATURE|ISSUER|ALTNAME|EPROTO/
 // Node's words for a connection that ended inside the handshake; its code is that of any other.
 const NO_HANDSHAKE = /before secure TLS connection was established/
 
-function explain(error: unknown, timedOutMs: number | null): ApiResult {
+/**
+ * What a call that threw means.
+ * @param timedOutMs how long was waited, when it ended for that
+ */
+export function failureOf(error: unknown, timedOutMs: number | null): Exclude<ApiResult, { kind: 'answered' }> {
   const { code, syscall } = causeOf(error)
   const text = shown(error instanceof Error ? error.message : String(error))
   if (NO_NAME.has(code)) return { kind: 'unreached', stage: 'dns', text: `The host has no address now (${code}).` }

@@ -3,7 +3,8 @@
 import { issuerOf } from '../../oauth/issuers.ts'
 import type { DelayCause, Provider } from '../../records.ts'
 import type { CheckResult, Handed, Handover, Stage, Transport } from '../transport.ts'
-import { type ApiResult, shown } from './api-client.ts'
+import type { ApiResult } from './api-client.ts'
+import { failed, passed } from './check.ts'
 import { Doubts, type Finding } from './doubts.ts'
 import type { AccountParts } from './parts.ts'
 import { markOf, readdress } from './readdress.ts'
@@ -152,14 +153,6 @@ export function judgeProfile(
     )
   }
   return passed('api', `${name} knows the account ${address}.`)
-}
-
-export function passed(stage: Stage, message: string): CheckResult {
-  return { success: true, stage, smtpCode: null, message: shown(message, 300) }
-}
-
-export function failed(stage: Stage, message: string): CheckResult {
-  return { success: false, stage, smtpCode: null, message: shown(message, 300) }
 }
 
 function causeOf(stage: Stage): DelayCause {

@@ -1,0 +1,71 @@
+// What a call to Amazon SES that failed means: for the account, for the mail, or for nobody yet.
+
+import type { DelayCause } from '../records.ts'
+import { failureOf, shown } from './accounts/api-client.ts'
+import type { Stage } from './transport.ts'
+
+export type SesFault =
+  /** The account takes nothing now; nothing was accepted. */
+  | { kind: 'unavailable'; stage: Stage; text: string; cause: DelayCause; retryAfterMs: number | null }
+  /** This mail is not taken. */
+  | { kind: 'never'; text: string; enhancedCode: string }
+  /** Nobody knows whether it was taken, and SES cannot be asked. */
+  | { kind: 'doubtful'; text: string }
+
+/** A day's quota is a sliding 24 hours at SES; an hour frees some of it. ms. */
+const QUOTA_WAIT_MS = 3_600_000
+
+const CREDENTIALS =
+  /^(?:UnrecognizedClient|InvalidSignature|SignatureDoesNotMatch|InvalidClientTokenId|AccessDenied|IncompleteSignature|MissingAuthenticationToken|ExpiredToken|OptInRequired|NotAuthorized)(?:Exception)?$/
+const STOPPED = /^(?:SendingPaused|AccountSuspended)(?:Exception)?$/
+const LIMITED =
+  /^(?:Throttling|ThrottlingException|TooManyRequestsException|LimitExceededException|RequestLimitExceeded|Throttled\w*)$/
+const REFUSED = /^(?:MessageRejected|BadRequestException|InvalidParameterValue|ValidationException|ValidationError)$/
+/** SES says so of the sender, in the words it has for mails it refuses. */
+const UNVERIFIED = /not verified/i
+const TOO_LARGE = /too (?:large|long)|exceeds? the (?:maximum|limit)|length (?:limit|exceeded)/i
+
+export function sesFault(error: unknown): SesFault {
+  const {
+    name = '',
+    message = '',
+    $metadata,
+  } = error as {
+    name?: string
+    message?: string
+    $metadata?: { httpStatusCode?: number }
+  }
+  const status = $metadata?.httpStatusCode
+  if (status === undefined) return unanswered(error, name, message)
+  const text = shown(`${name} ${message}`)
+  const off = (stage: Stage, cause: DelayCause, retryAfterMs: number | null = null): SesFault => {
+    return { kind: 'unavailable', stage, text, cause, retryAfterMs }
+  }
+  if (LIMITED.test(name) || status === 429) {
+    return /daily|quota/i.test(message) ? off('api', 'provider_quota', QUOTA_WAIT_MS) : off('api', 'throttled')
+  }
+  if (STOPPED.test(name)) return off('api', 'provider_quota', QUOTA_WAIT_MS)
+  if (name === 'MailFromDomainNotVerifiedException' || UNVERIFIED.test(message)) return off('sender', 'transient')
+  if (CREDENTIALS.test(name) || status === 401 || status === 403) return off('auth', 'transient')
+  if (status === 413 || (status === 400 && TOO_LARGE.test(message)))
+    return { kind: 'never', text, enhancedCode: '5.3.4' }
+  if (REFUSED.test(name) || status === 400) return { kind: 'never', text, enhancedCode: '5.6.0' }
+  if (status >= 500) return { kind: 'doubtful', text }
+  return off('api', 'transient')
+}
+
+/** No answer came: where it ended decides whether the mail may have been read. */
+function unanswered(error: unknown, name: string, message: string): SesFault {
+  if (/did not establish a connection/.test(message)) {
+    const text = 'No connection to Amazon SES in time.'
+    return { kind: 'unavailable', stage: 'connect', text, cause: 'network', retryAfterMs: null }
+  }
+  // The package gives both ends of waiting the words of a broken connection.
+  if (name === 'AbortError' || (name === 'TimeoutError' && (error as { syscall?: string }).syscall === undefined)) {
+    return { kind: 'doubtful', text: 'No answer of Amazon SES in time.' }
+  }
+  const failure = failureOf(error, null)
+  if (failure.kind === 'broken') return { kind: 'doubtful', text: failure.text }
+  const cause = failure.stage === 'dns' ? 'dns' : 'network'
+  return { kind: 'unavailable', stage: failure.stage, text: failure.text, cause, retryAfterMs: null }
+}
