@@ -1,0 +1,119 @@
+// Mails that were sent, on a temporary database, with everything that decides their fate; nothing is handed over.
+
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { newId } from '../../src/base/ids.ts'
+import { openLog } from '../../src/base/log.ts'
+import { sha256 } from '../../src/base/secrets.ts'
+import { loadConfig } from '../../src/config/load.ts'
+import { type Context, openContext } from '../../src/context.ts'
+import { chunksOf } from '../../src/mail/inspect.ts'
+import { Feedback } from '../../src/outbound/feedback.ts'
+import { type DeliveryState, Emails } from '../../src/outbound/log/emails.ts'
+import { Fate } from '../../src/outbound/log/fate.ts'
+import { Notices } from '../../src/outbound/notices.ts'
+import { Queue } from '../../src/outbound/queue.ts'
+import type { Email } from '../../src/outbound/records.ts'
+import { Suppressions } from '../../src/outbound/suppressions.ts'
+import { ManualClock } from './clock.ts'
+
+export interface SentHouse extends AsyncDisposable {
+  app: Context
+  clock: ManualClock
+  emails: Emails
+  fate: Fate
+  queue: Queue
+  suppressions: Suppressions
+  feedback: Feedback
+  notices: Notices
+  teamId: string
+  /** A mail that every recipient's server took, from a root key unless a mailbox is given. */
+  sent(recipients: readonly string[], from?: { id: string; email: string }): Promise<Email>
+  /** The same mail before anybody took it. */
+  accepted(recipients: readonly string[], from?: { id: string; email: string }): Promise<Email>
+  mailbox(email: string): Promise<{ id: string; email: string }>
+  deliveries(email: Email): Promise<DeliveryState[]>
+  /** Events so far, oldest first. */
+  events(): Promise<{ type: string; data: Record<string, unknown> }[]>
+}
+
+const LIFETIME_MS = 48 * 3_600_000
+
+export async function openSent(): Promise<SentHouse> {
+  const folder = await mkdtemp(join(tmpdir(), 'mailstead-sent-'))
+  const clock = new ManualClock()
+  const config = loadConfig({ DATA_DIR: folder, MAIL_HOSTS: 'mx.mailstead.test' }, join(folder, 'none.json'))
+  const app = await openContext(config, { clock, log: openLog('silent') })
+  const emails = new Emails(app)
+  const queue = new Queue(app)
+  const suppressions = new Suppressions(app)
+  const fate = new Fate({ ...app, queue, suppressions })
+  const feedback = new Feedback({ ...app, emails, fate })
+  const notices = new Notices({ ...app, emails, queue })
+  const teamId = (await app.directory.teams.create({ name: 'Shop' })).id
+  await app.directory.domains.create(teamId, 'shop.test')
+
+  const accepted: SentHouse['accepted'] = async (recipients, from) => {
+    const sender = from?.email ?? 'news@shop.test'
+    const id = newId('email')
+    const bytes = Buffer.from(`From: ${sender}\r\nSubject: Hello\r\nMessage-ID: <${id}@shop.test>\r\n\r\nHello\r\n`)
+    await app.store.blobs.put(sha256(bytes), bytes.length, chunksOf(bytes))
+    return app.db.write(async (tx) => {
+      const { email, deliveries } = await emails.insert(tx, {
+        id,
+        teamId,
+        mailboxId: from?.id ?? null,
+        source: from ? 'mailbox_api' : 'batch_api',
+        scope: { type: 'all' },
+        from: { email: sender, name: '' },
+        returnPath: null,
+        subject: 'Hello',
+        internetMessageId: `${id}@shop.test`,
+        hash: sha256(bytes),
+        sizeBytes: bytes.length,
+        queuedAt: clock.now(),
+        expiresAt: clock.now() + LIFETIME_MS,
+        domainId: null,
+        recipients,
+      })
+      await queue.add(tx, email, deliveries, clock.now())
+      return email
+    })
+  }
+  return {
+    app,
+    clock,
+    emails,
+    fate,
+    queue,
+    suppressions,
+    feedback,
+    notices,
+    teamId,
+    accepted,
+    async sent(recipients, from) {
+      const email = await accepted(recipients, from)
+      const reply = { smtpCode: 250, enhancedCode: '2.0.0', text: 'Ok' }
+      await app.db.write(async (tx) => {
+        for (const { n } of await emails.deliveriesOf(email.n)) {
+          await fate.apply(tx, n, { kind: 'sent', reply, confirmation: 'recipient_mx' }, null)
+        }
+      })
+      return email
+    },
+    async mailbox(address) {
+      const { id, email } = await app.directory.mailboxes.create(teamId, { email: address })
+      return { id, email }
+    },
+    deliveries: (email) => emails.deliveriesOf(email.n),
+    async events() {
+      const rows = await app.db.read.all<{ body: string }>('SELECT body FROM events ORDER BY n')
+      return rows.map(({ body }) => JSON.parse(body) as { type: string; data: Record<string, unknown> })
+    },
+    async [Symbol.asyncDispose]() {
+      await app.close()
+      await rm(folder, { recursive: true, force: true })
+    },
+  }
+}

@@ -1,0 +1,231 @@
+// What reports do to the deliveries they speak of, and what strangers cannot do with them.
+
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import type { BounceReport, ComplaintReport, ReportedRecipient } from '../../../src/mail/report/report.ts'
+import { bounceAddress } from '../../../src/outbound/bounce-address.ts'
+import type { Email } from '../../../src/outbound/records.ts'
+import { openSent } from '../../support/sent.ts'
+
+const house = await openSent()
+after(() => house[Symbol.asyncDispose]())
+const { app, clock, feedback, suppressions, teamId } = house
+
+const NO_MAIL = { messageId: null, subject: null, from: null, to: [], returnPath: null }
+
+function failed(email: string, more: Partial<ReportedRecipient> = {}): ReportedRecipient {
+  return {
+    finalRecipient: email,
+    originalRecipient: null,
+    action: 'failed',
+    status: '5.1.1',
+    smtpCode: 550,
+    diagnostic: '550 5.1.1 User unknown',
+    stage: null,
+    remoteMta: 'mx.out.test',
+    lastAttemptAt: null,
+    ...more,
+  }
+}
+
+function bounceOf(recipients: ReportedRecipient[], original: Partial<BounceReport['original']> = {}): BounceReport {
+  const about = { ...NO_MAIL, ...original }
+  return { kind: 'bounce', recipients, reportingMta: 'mx.out.test', envelopeId: null, arrivedAt: null, original: about }
+}
+
+function complaintOf(recipients: string[], more: Partial<ComplaintReport> = {}): ComplaintReport {
+  return {
+    kind: 'complaint',
+    feedbackType: 'abuse',
+    feedbackWord: 'abuse',
+    userAgent: 'ExampleFBL/1.0',
+    originalRecipients: recipients,
+    reportingMta: null,
+    arrivedAt: null,
+    original: NO_MAIL,
+    ...more,
+  }
+}
+
+/** A report to the address of the mail. */
+function toAddressOf(email: Email, report: BounceReport | ComplaintReport) {
+  return feedback.receive({ report, emailN: email.n, voucher: null, receivedAt: clock.now() })
+}
+
+/** A report to the address for complaints. */
+function toFeedback(report: BounceReport | ComplaintReport, voucher: string | null = null) {
+  return feedback.receive({ report, emailN: null, voucher, receivedAt: clock.now() })
+}
+
+async function states(email: Email): Promise<(string | null)[]> {
+  return (await house.deliveries(email)).map(({ status, statusReason }) => statusReason ?? status)
+}
+
+function suppressed(...emails: string[]): Promise<Set<string>> {
+  return suppressions.of(app.db.read, teamId, emails)
+}
+
+test('a bounce after accept: the delivery failed, the address is suppressed, the event is recorded', async () => {
+  const email = await house.sent(['gone@out.test', 'there@out.test'])
+  const before = (await house.events()).length
+  clock.advance(60_000)
+  const applied = await toAddressOf(email, bounceOf([failed('GONE@out.test', { lastAttemptAt: clock.now() - 1000 })]))
+  assert.deepEqual([applied.email?.id, applied.moved], [email.id, 1])
+  assert.deepEqual(await states(email), ['bounced_after_accept: 550 5.1.1 User unknown', 'sent'])
+  assert.deepEqual(await suppressed('gone@out.test', 'there@out.test'), new Set(['gone@out.test']))
+  const [event, ...others] = (await house.events()).slice(before)
+  assert.equal(event!.type, 'message.bounced')
+  assert.deepEqual(event!.data.bounce, {
+    type: 'permanent',
+    sub_type: 'no_such_user',
+    smtp_code: 550,
+    enhanced_code: '5.1.1',
+    diagnostic: '550 5.1.1 User unknown',
+    reporting_mta: 'mx.out.test',
+    occurred_at: new Date(clock.now() - 1000).toISOString(),
+    suppressed: true,
+  })
+  assert.deepEqual(others, [])
+})
+
+test('the same report again changes nothing', async () => {
+  const email = await house.sent(['twice@out.test'])
+  const report = bounceOf([failed('twice@out.test'), failed('twice@out.test')])
+  assert.equal((await toAddressOf(email, report)).moved, 1)
+  const count = (await house.events()).length
+  const applied = await toAddressOf(email, report)
+  assert.deepEqual([applied.moved, applied.detail], [0, 'The report told of a bounce that was known'])
+  assert.equal((await house.events()).length, count)
+})
+
+test('a report only touches recipients of the mail it is about', async () => {
+  const email = await house.sent(['one@out.test', 'two@out.test'])
+  const other = await house.sent(['three@out.test'])
+  assert.equal((await toAddressOf(email, bounceOf([failed('three@out.test'), failed('stranger@x.test')]))).moved, 0)
+  assert.deepEqual([await states(email), await states(other)], [['sent', 'sent'], ['sent']])
+  assert.deepEqual(await suppressed('three@out.test', 'stranger@x.test'), new Set())
+})
+
+test('a delay, a success and a soft bounce suppress nobody', async () => {
+  const email = await house.sent(['late@out.test', 'done@out.test', 'full@out.test', 'spam@out.test'])
+  const applied = await toAddressOf(
+    email,
+    bounceOf([
+      failed('late@out.test', { action: 'delayed', status: '4.2.2' }),
+      failed('done@out.test', { action: 'delivered', status: '2.0.0' }),
+      failed('full@out.test', { status: '5.2.2', diagnostic: '552 5.2.2 Mailbox full', smtpCode: 552 }),
+      failed('spam@out.test', { diagnostic: '550 5.1.1 blocked using zen.spamhaus.org' }),
+    ]),
+  )
+  assert.equal(applied.moved, 2)
+  assert.deepEqual((await states(email)).slice(0, 2), ['sent', 'sent'])
+  assert.deepEqual(await suppressed('late@out.test', 'done@out.test', 'full@out.test', 'spam@out.test'), new Set())
+})
+
+test('what failed behind a forwarding is not held against the address that was written to', async () => {
+  const email = await house.sent(['me@forward.test'])
+  await toAddressOf(email, bounceOf([failed('old@elsewhere.test')]))
+  assert.deepEqual(await states(email), [
+    'bounced_after_accept: 550 5.1.1 User unknown (forwarded to old@elsewhere.test)',
+  ])
+  assert.deepEqual(await suppressed('me@forward.test', 'old@elsewhere.test'), new Set())
+  // The report names both: then it is about the address that was written to.
+  const second = await house.sent(['me2@forward.test', 'x@forward.test'])
+  const named = failed('old2@elsewhere.test', { originalRecipient: 'ME2@forward.test' })
+  assert.equal((await toAddressOf(second, bounceOf([named]))).moved, 1)
+})
+
+test('a server quotes an address on its way back', async () => {
+  const email = await house.sent(['a.b@out.test'])
+  assert.equal((await toAddressOf(email, bounceOf([failed('"a.b"@OUT.test')]))).moved, 1)
+  assert.deepEqual(await suppressed('a.b@out.test'), new Set(['a.b@out.test']))
+})
+
+test('a complaint: told, and no more mail', async () => {
+  const email = await house.sent(['angry@out.test', 'calm@out.test'])
+  const count = (await house.events()).length
+  assert.equal((await toAddressOf(email, complaintOf(['angry@out.test']))).moved, 1)
+  assert.deepEqual(await states(email), ['complained', 'sent'])
+  const [event] = (await house.events()).slice(count)
+  assert.equal(event!.type, 'message.complained')
+  assert.deepEqual(await suppressed('angry@out.test', 'calm@out.test'), new Set(['angry@out.test']))
+})
+
+test('who complains without a name is known where there is one recipient only', async () => {
+  const [one, two] = [await house.sent(['only@out.test']), await house.sent(['x1@out.test', 'x2@out.test'])]
+  assert.equal((await toAddressOf(one, complaintOf([]))).moved, 1)
+  assert.equal((await toAddressOf(two, complaintOf([]))).moved, 0)
+  assert.deepEqual(await suppressed('only@out.test', 'x1@out.test', 'x2@out.test'), new Set(['only@out.test']))
+})
+
+test('a failed check of authentication is no complaint, and "not spam" takes nobody off', async () => {
+  const email = await house.sent(['checked@out.test'])
+  const failure = complaintOf(['checked@out.test'], { feedbackType: 'other', feedbackWord: 'auth-failure' })
+  assert.equal((await toAddressOf(email, failure)).moved, 0)
+  await toAddressOf(email, complaintOf(['checked@out.test'], { feedbackType: 'not_spam', feedbackWord: 'not-spam' }))
+  assert.deepEqual(await suppressed('checked@out.test'), new Set())
+})
+
+test('at the address for complaints the returned mail shows where it came from', async () => {
+  const email = await house.sent(['ana@big.test', 'ben@other.test'])
+  const returnPath = bounceAddress(app.vault, app.config, email.n)
+  const applied = await toFeedback(complaintOf(['ben@other.test'], { original: { ...NO_MAIL, returnPath } }))
+  assert.deepEqual([applied.email?.id, applied.moved], [email.id, 1])
+})
+
+test('a Message-ID alone proves nothing', async () => {
+  const email = await house.sent(['eva@big.test', 'udo@other.test'])
+  const about = {
+    ...NO_MAIL,
+    messageId: email.internetMessageId,
+    returnPath: 'b+0000000010123456789abcde@bounce.mx.mailstead.test',
+  }
+  const bounce = bounceOf([failed('eva@big.test'), failed('udo@other.test')], about)
+  assert.deepEqual(await toFeedback(bounce), {
+    email: null,
+    moved: 0,
+    detail: 'The report is about no mail that is known here',
+  })
+  assert.deepEqual(await states(email), ['sent', 'sent'])
+  // Authenticated, it counts for recipients at the domain that vouches, wherever below it.
+  assert.equal((await toFeedback(bounce, 'feedback.arf.big.test')).moved, 1)
+  assert.deepEqual(await states(email), ['bounced_after_accept: 550 5.1.1 User unknown', 'sent'])
+  assert.deepEqual(await suppressed('udo@other.test'), new Set())
+  assert.equal((await toFeedback(bounceOf([], { messageId: 'nobody@knows.test' }), 'big.test')).email, null)
+})
+
+test('an id a provider gave the mail leads to it as well', async () => {
+  const email = await house.sent(['ana@remote.test'])
+  await app.db.write((tx) => house.emails.rememberIds(tx, email.n, ['0100@eu-west-1.amazonses.com']))
+  const about = { ...NO_MAIL, messageId: '0100@eu-west-1.amazonses.com' }
+  assert.equal((await toFeedback(complaintOf(['ana@remote.test'], { original: about }), 'remote.test')).moved, 1)
+})
+
+test('what else belongs to the report is one unit of work with it', async () => {
+  const email = await house.sent(['unit@out.test'])
+  const arrived = {
+    report: bounceOf([failed('unit@out.test')]),
+    emailN: email.n,
+    voucher: null,
+    receivedAt: clock.now(),
+  }
+  await assert.rejects(
+    feedback.receive(arrived, async (_, { moved }) => {
+      assert.equal(moved, 1)
+      throw new Error('the row could not be written')
+    }),
+    /row could not be written/,
+  )
+  assert.deepEqual(await states(email), ['sent'])
+  assert.deepEqual(await suppressed('unit@out.test'), new Set())
+})
+
+test('times from the future and a mail that is gone', async () => {
+  const email = await house.sent(['future@out.test'])
+  const count = (await house.events()).length
+  await toAddressOf(email, bounceOf([failed('future@out.test', { lastAttemptAt: clock.now() + 1e12 })]))
+  const bounce = (await house.events())[count]!.data.bounce as { occurred_at: string }
+  assert.equal(bounce.occurred_at, new Date(clock.now()).toISOString())
+  const gone = { report: bounceOf([failed('x@y.test')]), emailN: 999_999, voucher: null, receivedAt: clock.now() }
+  assert.equal((await feedback.receive(gone)).email, null)
+})

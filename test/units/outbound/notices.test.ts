@@ -1,0 +1,120 @@
+// Who sent from a mailbox is told what failed: once, in one mail, and never about a report.
+
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { readReport } from '../../../src/mail/report/report.ts'
+import type { Email, Outcome } from '../../../src/outbound/records.ts'
+import { openSent } from '../../support/sent.ts'
+
+const house = await openSent()
+after(() => house[Symbol.asyncDispose]())
+const { app, clock, emails, fate, notices } = house
+const ana = await house.mailbox('ana@shop.test')
+
+const bounced = (text: string): Outcome => ({
+  kind: 'bounced',
+  reply: { smtpCode: 550, enhancedCode: '5.1.1', text },
+  type: 'permanent',
+  subType: 'no_such_user',
+  reportingMta: null,
+  afterAccept: false,
+  occurredAt: clock.now(),
+})
+
+async function fail(email: Email, outcomes: (Outcome | null)[]): Promise<void> {
+  const deliveries = await house.deliveries(email)
+  await app.db.write(async (tx) => {
+    for (const [index, outcome] of outcomes.entries())
+      if (outcome) await fate.apply(tx, deliveries[index]!.n, outcome, null)
+  })
+}
+
+/** Mails of the system that wait in the queue, with their bytes. */
+async function waiting(): Promise<{ email: Email; to: string[]; text: string }[]> {
+  const rows = await app.db.read.all<{ email: number }>('SELECT DISTINCT email FROM queue ORDER BY email')
+  const mails = await emails.byN(rows.map(({ email }) => email))
+  return Promise.all(
+    mails
+      .filter(({ source }) => source === 'system')
+      .map(async (email) => {
+        const bytes = await app.store.blobs.bytes(email.hash!, 0, email.sizeBytes)
+        return { email, to: (await house.deliveries(email)).map(({ to }) => to), text: Buffer.from(bytes).toString() }
+      }),
+  )
+}
+
+test('one report for all recipients that failed, with the null sender, to the mailbox', async () => {
+  const email = await house.accepted(['gone@out.test', 'there@out.test', 'late@out.test'], ana)
+  const expired: Outcome = { kind: 'expired', reply: { smtpCode: 451, enhancedCode: '4.4.1', text: 'No answer' } }
+  await fail(email, [bounced('User unknown'), null, expired])
+  assert.equal(await notices.run(), 1)
+  const [report, ...others] = await waiting()
+  assert.deepEqual(others, [])
+  assert.deepEqual([report!.email.returnPath, report!.to], ['', ['ana@shop.test']])
+  assert.match(
+    report!.text,
+    /^From: Mail Delivery System <mailer-daemon@mx\.mailstead\.test>\r\nTo: ana@shop\.test\r\n/,
+  )
+  assert.match(report!.text, /\r\nAuto-Submitted: auto-replied\r\n/)
+  assert.match(report!.text, new RegExp(`\r\nIn-Reply-To: <${email.internetMessageId}>\r\n`))
+  assert.match(report!.text, /Your mail could not be delivered to these 2 recipients:/)
+  assert.match(report!.text, /No mail server took it for two days\./)
+  const read = readReport(Buffer.from(report!.text), '')
+  assert.ok(read?.kind === 'bounce')
+  assert.deepEqual(
+    read.recipients.map(({ finalRecipient, status, smtpCode }) => [finalRecipient, status, smtpCode]),
+    [
+      ['gone@out.test', '5.1.1', 550],
+      ['late@out.test', '4.4.1', 451],
+    ],
+  )
+  assert.equal(read.original.messageId, email.internetMessageId)
+  assert.equal(read.envelopeId, email.id)
+  // Told once.
+  assert.equal(await notices.run(), 0)
+  assert.equal((await waiting()).length, 1)
+})
+
+test('two runs at once make one report', async () => {
+  const before = (await waiting()).length
+  await fail(await house.accepted(['twice@out.test'], ana), [bounced('no')])
+  const runs = await Promise.all([notices.run(), notices.run()])
+  assert.deepEqual(runs, [1, 1])
+  assert.equal((await waiting()).length, before + 1)
+})
+
+test('a rejection says why in words; what is no longer there cannot be given back', async () => {
+  const email = await house.sent(['late-bounce@out.test'], ana)
+  const deliveries = await house.deliveries(email)
+  await app.db.write((tx) => fate.apply(tx, deliveries[0]!.n, { ...bounced('no'), afterAccept: true } as Outcome, null))
+  const rejected = await house.accepted(['stopped@out.test'], ana)
+  await fail(rejected, [{ kind: 'rejected', reason: 'suppressed', detail: 'After a hard bounce.' }])
+  assert.equal(await notices.run(), 2)
+  const [late, stopped] = (await waiting()).slice(-2)
+  assert.match(late!.text, /It was taken at first, and then sent back\./)
+  assert.doesNotMatch(late!.text, /rfc822-headers/)
+  assert.match(stopped!.text, /Mail to this recipient is stopped\. After a hard bounce\./)
+  assert.match(stopped!.text, /\r\nStatus: 5\.7\.1\r\n/)
+})
+
+test('nobody is told of mail from a root key, of a cancelled one, or in a mailbox that is gone', async () => {
+  const before = (await waiting()).length
+  await fail(await house.accepted(['x@out.test']), [bounced('no')])
+  await fail(await house.accepted(['x@out.test'], ana), [{ kind: 'cancelled' }])
+  const ben = await house.mailbox('ben@shop.test')
+  await fail(await house.accepted(['x@out.test'], ben), [bounced('no')])
+  await app.directory.mailboxes.delete(house.teamId, ben.id)
+  assert.equal(await notices.run(), 0)
+  assert.equal((await waiting()).length, before)
+  assert.deepEqual(await emails.noticesDue(10), [])
+})
+
+test('a report that fails itself is not reported', async () => {
+  await fail(await house.accepted(['y@out.test'], ana), [bounced('no')])
+  await notices.run()
+  const report = (await waiting()).at(-1)!
+  const count = (await house.events()).length
+  await fail(report.email, [bounced('mailbox full')])
+  assert.equal(await notices.run(), 0)
+  assert.equal((await house.events()).length, count)
+})
