@@ -24,7 +24,7 @@ const PAUSES = [30 * SECOND, 5 * MINUTE, 30 * MINUTE, 2 * HOUR, 4 * HOUR, 7 * HO
 export function nextTry(attempt: number, now: number, endsAt: number, asked: number, random: number): number | null {
   const pause = PAUSES[attempt - 1]
   if (attempt >= ATTEMPTS_MAX || pause === undefined || now >= endsAt) return null
-  const own = pause * (1 - JITTER + 2 * JITTER * random)
+  const own = Math.round(pause * (1 - JITTER + 2 * JITTER * random))
   return Math.min(now + Math.max(own, Math.min(asked, RETRY_AFTER_MAX_MS)), endsAt)
 }
 

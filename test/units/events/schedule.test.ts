@@ -25,10 +25,11 @@ test('the nominal tries are those that were decided', () => {
 test('chance moves a pause by a tenth at most, and no try starts after a day', () => {
   assert.equal(offsets(0)[1], 27_000)
   assert.equal(offsets(1)[1], 33_000)
-  for (const random of [0, 0.25, 0.75, 1]) {
+  for (const random of [0, 0.25, 1 / 3, 0.75, 1]) {
     const times = offsets(random)
     assert.equal(times.length, ATTEMPTS_MAX)
     assert.ok(times.at(-1)! <= LIFETIME_MS)
+    assert.ok(times.every(Number.isInteger))
   }
 })
 
