@@ -1,0 +1,36 @@
+// A sending account as its row keeps it.
+
+import type { Row } from '../../db/db.ts'
+import type { Provider, ProviderStatus, ProviderType, Quotas, SmtpProtocol } from '../records.ts'
+
+export function presentProvider(row: Row): Provider {
+  return {
+    n: row.n as number,
+    id: row.id as string,
+    teamId: row.team_id as string,
+    name: row.name as string,
+    type: row.type as ProviderType,
+    status: row.status as ProviderStatus,
+    statusReason: row.status_reason as string | null,
+    isShared: row.is_shared === 1,
+    smtpHost: row.smtp_host as string | null,
+    smtpPort: row.smtp_port as number | null,
+    smtpProtocol: row.smtp_protocol as SmtpProtocol | null,
+    smtpUsername: row.smtp_username as string | null,
+    hasSmtpPassword: row.smtp_password_sealed !== null,
+    fromEmail: row.from_email as string | null,
+    fromName: row.from_name as string | null,
+    replyToEmail: row.reply_to_email as string | null,
+    replyToName: row.reply_to_name as string | null,
+    oauthEmail: row.oauth_email as string | null,
+    hasRefreshToken: row.refresh_token_sealed !== null,
+    quotas: JSON.parse(row.quotas as string) as Quotas,
+    percentage: row.percentage as number | null,
+    trackingDomain: row.tracking_domain as string | null,
+    connectionVersion: row.connection_version as number,
+    createdAt: row.created_at as number,
+    updatedAt: row.updated_at as number,
+    lastTestedAt: row.last_tested_at as number | null,
+    lastUsedAt: row.last_used_at as number | null,
+  }
+}
