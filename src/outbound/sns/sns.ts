@@ -1,8 +1,17 @@
 // What Amazon tells of mail it took: notifications over SNS, believed by their signature alone.
 
+import { verify } from 'node:crypto'
+import { ProductError } from '../../base/errors.ts'
+import { idPattern } from '../../base/ids.ts'
 import type { Tx } from '../../db/db.ts'
 import type { OutboundParts } from '../parts.ts'
 import type { Carrier, Delivery, Email, Outcome } from '../records.ts'
+import { ApiClient } from '../transports/accounts/api-client.ts'
+import { keyOf } from '../transports/accounts/readdress.ts'
+import { sesMessageId } from '../transports/ses-client.ts'
+import { Certificates, type SnsGet } from './certificates.ts'
+import { readEnvelope, type SnsEnvelope } from './envelope.ts'
+import { readSesEvent, type SesEvent } from './ses-event.ts'
 
 export interface SnsParts extends OutboundParts {
   emails: {
@@ -13,18 +22,89 @@ export interface SnsParts extends OutboundParts {
   fate: { apply(tx: Tx, deliveryN: number, outcome: Outcome, carrier: Carrier | null): Promise<boolean> }
 }
 
+const EMAIL_ID = new RegExp(idPattern('email'))
+
 export class Sns {
-  constructor(_parts: SnsParts) {}
+  readonly #parts: SnsParts
+  readonly #client: ApiClient
+  readonly #get: SnsGet
+  readonly #certificates: Certificates
+
+  /** @param get how certificates are fetched and subscriptions confirmed; over https from Amazon unless given */
+  constructor(parts: SnsParts, get?: SnsGet) {
+    this.#parts = parts
+    this.#client = new ApiClient(parts.clock)
+    this.#get = get ?? ((url) => this.#fetch(url))
+    this.#certificates = new Certificates(parts.clock, this.#get)
+  }
 
   /**
-   * Takes one message as SNS posts it.
+   * Takes one message as SNS posts it. The same message may come again: what it tells happens once.
    * @returns how many deliveries moved
    * @throws ProductError validation_error (not of SNS), insufficient_permissions (another topic, or a signature that does not
    * fit), service_unavailable (the certificate cannot be had now)
    */
-  receive(_message: Readonly<Record<string, unknown>>): Promise<number> {
-    throw new Error('not built')
+  async receive(message: Readonly<Record<string, unknown>>): Promise<number> {
+    const { config, log } = this.#parts
+    const envelope = readEnvelope(message)
+    const { topic, type } = envelope
+    // Before anything is fetched for a stranger.
+    if (!config.SES_TOPIC_ARNS.includes(topic.arn)) {
+      throw new ProductError('insufficient_permissions', 'The topic is not one this appliance listens to.')
+    }
+    await this.#prove(envelope)
+    if (type === 'SubscriptionConfirmation') return this.#confirm(envelope)
+    if (type === 'UnsubscribeConfirmation') {
+      log.warn({ topic: topic.arn }, 'Amazon SNS no longer tells this appliance what becomes of sent mail')
+      return 0
+    }
+    const event = readSesEvent(envelope.message, this.#parts.clock.now())
+    return event === null ? 0 : this.#apply(event)
   }
 
-  async close(): Promise<void> {}
+  close(): Promise<void> {
+    return this.#client.close()
+  }
+
+  async #prove({ certificateUrl, signed, signature, version }: SnsEnvelope): Promise<void> {
+    const key = await this.#certificates.keyAt(certificateUrl)
+    if (verify(version === '1' ? 'sha1' : 'sha256', Buffer.from(signed), key, signature)) return
+    throw new ProductError('insufficient_permissions', 'The signature does not fit the message.')
+  }
+
+  /** The address is made here from what was signed: the one in the message is not followed. */
+  async #confirm({ topic, token }: SnsEnvelope): Promise<number> {
+    const query = new URLSearchParams({ Action: 'ConfirmSubscription', TopicArn: topic.arn, Token: token! })
+    const answer = await this.#get(`https://${topic.host}/?${query}`)
+    if (answer === null) throw new ProductError('service_unavailable', 'The subscription could not be confirmed now.')
+    this.#parts.log.info({ topic: topic.arn }, 'Amazon SNS tells this appliance what becomes of sent mail')
+    return 0
+  }
+
+  async #apply(event: SesEvent): Promise<number> {
+    const { db, emails, fate } = this.#parts
+    const email = await this.#mailOf(event)
+    if (email === undefined) return 0
+    const byAddress = new Map((await emails.deliveriesOf(email.n)).map((delivery) => [keyOf(delivery.to), delivery]))
+    return db.write(async (tx) => {
+      let moved = 0
+      for (const { recipient, outcome } of event.outcomes) {
+        const delivery = byAddress.get(keyOf(recipient))
+        if (delivery !== undefined && (await fate.apply(tx, delivery.n, outcome, null))) moved++
+      }
+      return moved
+    })
+  }
+
+  /** By our mark, which is there also when the answer that named the id of SES was lost; else by that id. */
+  async #mailOf({ emailId, messageId }: SesEvent): Promise<Email | undefined> {
+    const { config, emails } = this.#parts
+    const marked = emailId !== null && EMAIL_ID.test(emailId) ? await emails.byId(emailId) : undefined
+    return marked ?? emails.byRemoteId(sesMessageId(config.SES_REGION, messageId))
+  }
+
+  async #fetch(url: string): Promise<string | null> {
+    const result = await this.#client.call({ method: 'GET', url, headers: { accept: '*/*' } })
+    return result.kind === 'answered' && result.status === 200 ? result.text : null
+  }
 }

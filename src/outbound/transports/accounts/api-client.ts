@@ -29,7 +29,8 @@ export type ApiResult =
   | {
       kind: 'answered'
       status: number
-      /** The answer as JSON; null when it is none. */
+      text: string
+      /** The same as JSON; null when it is none. */
       body: unknown
       /** What the other side asks to be waited, null when it does not. */
       retryAfterMs: number | null
@@ -75,7 +76,7 @@ export class ApiClient {
       })
       const text = await answer.body.text()
       const retryAfterMs = this.#waitOf(answer.headers['retry-after'])
-      return { kind: 'answered', status: answer.statusCode, body: jsonOf(text), retryAfterMs }
+      return { kind: 'answered', status: answer.statusCode, text, body: jsonOf(text), retryAfterMs }
     } catch (error) {
       return failureOf(error, patience.aborted ? timeoutMs : null)
     }

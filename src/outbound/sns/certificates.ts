@@ -1,0 +1,83 @@
+// The certificates SNS signs with: fetched from where they may lie, kept for a day.
+
+import { type KeyObject, X509Certificate } from 'node:crypto'
+import type { Clock } from '../../base/clock.ts'
+import { ProductError } from '../../base/errors.ts'
+
+/** Gets what lies at a URL of SNS. @returns its text; null when it cannot be had */
+export type SnsGet = (url: string) => Promise<string | null>
+
+/** Certificates kept at once; there is one for each region in use, and a new one about once a year. */
+const KEPT_MAX = 20
+const KEPT_MS = 86_400_000
+/** Anybody can name addresses that hold nothing: so many are looked at in a minute. */
+export const FETCHES_PER_MINUTE = 10
+const MINUTE_MS = 60_000
+/** Longest certificate. Characters. */
+export const PEM_MAX = 16_384
+const RETRY_SECONDS = 60
+
+interface Kept {
+  key: KeyObject
+  until: number
+}
+
+export class Certificates {
+  readonly #clock: Clock
+  readonly #get: SnsGet
+  readonly #kept = new Map<string, Kept>()
+  /** Fetches under way. */
+  readonly #coming = new Map<string, Promise<KeyObject>>()
+  #minute = 0
+  #fetches = 0
+
+  constructor(clock: Clock, get: SnsGet) {
+    this.#clock = clock
+    this.#get = get
+  }
+
+  /**
+   * The public key of a certificate.
+   * @param url one that was checked
+   * @throws ProductError service_unavailable when it cannot be had now, insufficient_permissions when it holds no key in force
+   */
+  keyAt(url: string): Promise<KeyObject> {
+    const kept = this.#kept.get(url)
+    if (kept !== undefined && kept.until > this.#clock.now()) return Promise.resolve(kept.key)
+    const coming = this.#coming.get(url) ?? this.#fetch(url).finally(() => this.#coming.delete(url))
+    this.#coming.set(url, coming)
+    return coming
+  }
+
+  async #fetch(url: string): Promise<KeyObject> {
+    const now = this.#clock.now()
+    const minute = Math.floor(now / MINUTE_MS)
+    if (minute !== this.#minute) this.#fetches = 0
+    this.#minute = minute
+    if (++this.#fetches > FETCHES_PER_MINUTE) throw unavailable()
+    const pem = await this.#get(url)
+    if (pem === null) throw unavailable()
+    const key = keyIn(pem, now)
+    this.#kept.set(url, { key, until: now + KEPT_MS })
+    if (this.#kept.size > KEPT_MAX) this.#kept.delete(this.#kept.keys().next().value!)
+    return key
+  }
+}
+
+function keyIn(pem: string, now: number): KeyObject {
+  try {
+    if (pem.length > PEM_MAX) throw new Error('It is too long.')
+    const certificate = new X509Certificate(pem)
+    const key = certificate.publicKey
+    const inForce = certificate.validFromDate.getTime() <= now && now <= certificate.validToDate.getTime()
+    if (!inForce || key.asymmetricKeyType !== 'rsa') throw new Error('It is not in force.')
+    return key
+  } catch (cause) {
+    throw new ProductError('insufficient_permissions', 'The certificate of the message is not valid.', { cause })
+  }
+}
+
+function unavailable(): ProductError {
+  const sentence = 'The certificate of the message cannot be had now.'
+  return new ProductError('service_unavailable', sentence, { retryAfter: RETRY_SECONDS })
+}
