@@ -1,0 +1,135 @@
+// What an account is reached with: passwords and tokens, sealed; accounts that were connected, and the one that is shared.
+
+import { conflict } from '../../base/errors.ts'
+import { newId } from '../../base/ids.ts'
+import type { Tx } from '../../db/db.ts'
+import type { OutboundParts } from '../parts.ts'
+import type { Provider } from '../records.ts'
+import { NO_QUOTAS } from './input.ts'
+import { presentProvider } from './row.ts'
+
+/** An account a person has connected. */
+export interface ConnectedAccount {
+  teamId: string
+  type: 'gmail_api' | 'outlook_api'
+  name: string
+  oauthEmail: string
+  refreshToken: string
+}
+
+const PURPOSE = 'provider'
+const SHARED_NAME = 'Amazon SES'
+
+export class Connections {
+  readonly #parts: OutboundParts
+
+  constructor(parts: OutboundParts) {
+    this.#parts = parts
+  }
+
+  seal(secret: string): Uint8Array {
+    return this.#parts.vault.seal(PURPOSE, secret)
+  }
+
+  /** Read anew each time: another thread may have written a newer one. */
+  async secretsOf(
+    provider: Pick<Provider, 'id'>,
+  ): Promise<{ smtpPassword: string | null; refreshToken: string | null }> {
+    const { db, vault } = this.#parts
+    const row = await db.read.get<{ password: Uint8Array | null; token: Uint8Array | null }>(
+      'SELECT smtp_password_sealed AS password, refresh_token_sealed AS token FROM providers WHERE id = ?',
+      [provider.id],
+    )
+    const open = (sealed: Uint8Array | null | undefined) => (sealed ? vault.open(PURPOSE, sealed).toString() : null)
+    return { smtpPassword: open(row?.password), refreshToken: open(row?.token) }
+  }
+
+  /**
+   * Makes a connected account, or gives the team's account of that type and address its new token. It is pending and checked
+   * at once; one that was switched off stays off.
+   * @throws ProductError conflict (too many)
+   */
+  async createOAuth(tx: Tx, account: ConnectedAccount, most: number): Promise<Provider> {
+    const { teamId, type, oauthEmail } = account
+    const now = this.#parts.clock.now()
+    const sealed = this.seal(account.refreshToken)
+    const known = await tx.get<{ n: number }>(
+      'SELECT n FROM providers WHERE team_id = ? AND type = ? AND oauth_email = ?',
+      [teamId, type, oauthEmail],
+    )
+    if (known !== undefined) {
+      await tx.run(
+        `UPDATE providers SET refresh_token_sealed = ?, connection_version = connection_version + 1, updated_at = ?,
+           failures = 0, checked_ok_at = NULL, status_reason = NULL,
+           status = CASE status WHEN 'inactive' THEN 'inactive' ELSE 'pending' END,
+           check_due_at = CASE status WHEN 'inactive' THEN NULL ELSE ? END, check_wait_ms = NULL
+         WHERE n = ?`,
+        [sealed, now, now, known.n],
+      )
+    } else {
+      await this.checkRoom(tx, teamId, most)
+      await tx.insert('providers', {
+        id: newId('provider'),
+        team_id: teamId,
+        type,
+        name: account.name,
+        status: 'pending',
+        from_email: oauthEmail,
+        oauth_email: oauthEmail,
+        refresh_token_sealed: sealed,
+        quotas: JSON.stringify(NO_QUOTAS),
+        check_due_at: now,
+        created_at: now,
+        updated_at: now,
+      })
+    }
+    const row = await tx.get('SELECT * FROM providers WHERE team_id = ? AND type = ? AND oauth_email = ?', [
+      teamId,
+      type,
+      oauthEmail,
+    ])
+    tx.afterCommit(() => this.#parts.wake.ring('deliver'))
+    return presentProvider(row!)
+  }
+
+  /** Keeps the token an issuer gave instead of the one before; the connection stays the same. */
+  async keepRotated(tx: Tx, id: string, refreshToken: string): Promise<void> {
+    await tx.run('UPDATE providers SET refresh_token_sealed = ? WHERE id = ?', [this.seal(refreshToken), id])
+  }
+
+  /** Makes the team's row of the shared account, or switches it off. */
+  async ensureShared(tx: Tx, teamId: string, enabled: boolean): Promise<void> {
+    const now = this.#parts.clock.now()
+    const row = await tx.get<{ n: number }>('SELECT n FROM providers WHERE team_id = ? AND is_shared = 1', [teamId])
+    if (row === undefined) {
+      if (!enabled) return
+      await tx.insert('providers', {
+        id: newId('provider'),
+        team_id: teamId,
+        type: 'amazon_ses',
+        name: SHARED_NAME,
+        status: 'active',
+        is_shared: 1,
+        quotas: JSON.stringify(NO_QUOTAS),
+        created_at: now,
+        updated_at: now,
+      })
+      return
+    }
+    await tx.run(
+      'UPDATE providers SET status = ?, status_reason = NULL, failures = 0, check_due_at = NULL, updated_at = ? WHERE n = ?',
+      [enabled ? 'active' : 'inactive', now, row.n],
+    )
+  }
+
+  async sharedOf(teamId: string): Promise<Provider | undefined> {
+    const row = await this.#parts.db.read.get('SELECT * FROM providers WHERE team_id = ? AND is_shared = 1', [teamId])
+    return row && presentProvider(row)
+  }
+
+  /** @throws ProductError conflict when the team has as many accounts as it may */
+  async checkRoom(tx: Tx, teamId: string, most: number): Promise<void> {
+    const row = await tx.get<{ count: number }>('SELECT count(*) AS count FROM providers WHERE team_id = ?', [teamId])
+    if (row!.count >= most) throw conflict(`The team already has ${most} providers.`)
+  }
+}

@@ -1,0 +1,291 @@
+// The sending accounts of teams: made, changed, switched on and off, ended.
+
+import { conflict, notFound, ProductError } from '../../base/errors.ts'
+import { newId } from '../../base/ids.ts'
+import type { Reader, SqlValue, Tx } from '../../db/db.ts'
+import { type Page, type PageKey, pageOf } from '../../db/page.ts'
+import type { OutboundParts } from '../parts.ts'
+import type { Provider, ProviderStatus, ProviderType } from '../records.ts'
+import type { CheckResult, OpenTransport } from '../transports/transport.ts'
+import { type ConnectedAccount, Connections } from './connections.ts'
+import { Health } from './health.ts'
+import {
+  checkChange,
+  mergeQuotas,
+  type NewProvider,
+  NO_QUOTAS,
+  type ProviderChange,
+  touchesConnection,
+} from './input.ts'
+import { presentProvider } from './row.ts'
+import { activated, allowedActions, reconnected } from './status.ts'
+
+export type { ConnectedAccount } from './connections.ts'
+export type { NewProvider, ProviderChange, QuotaInput, QuotasInput } from './input.ts'
+export { type AllowedActions, allowedActions } from './status.ts'
+
+export interface ProviderFilter {
+  status?: ProviderStatus
+  type?: ProviderType
+  limit: number
+  after: PageKey | null
+}
+
+/** How many accounts there are, by type and by status (specification §2.2). */
+export interface ProviderStats {
+  total: number
+  byType: Record<ProviderType, number>
+  byStatus: Record<ProviderStatus, number>
+}
+
+export interface ProvidersParts extends OutboundParts {
+  /** The carrier of an account, for checks and tests. */
+  openTransport: OpenTransport
+  /** Who else names an account: a sentence's subject such as "a delivery group", and the field that does; null for nobody. */
+  namedBy(tx: Tx, provider: Provider): Promise<{ field: string; what: string } | null>
+}
+
+/** Accounts of one team (decisions §3.1). */
+export const PER_TEAM_MAX = 100
+const WHAT = 'provider'
+
+/** Looks at the current state inside the unit of work that changes it; throws to refuse. */
+type Precondition = (current: Provider) => void
+
+export class Providers {
+  readonly health: Health
+  readonly connections: Connections
+  readonly #parts: ProvidersParts
+
+  constructor(parts: ProvidersParts) {
+    this.#parts = parts
+    this.health = new Health(parts)
+    this.connections = new Connections(parts)
+  }
+
+  /** Makes an account on SMTP; it is checked at once and takes mail when that succeeds. @throws ProductError validation_error, conflict */
+  async create(teamId: string, asked: NewProvider): Promise<Provider> {
+    const { db, clock, config } = this.#parts
+    const input = checkChange(asked, config.ALLOW_PRIVATE_SMTP_HOSTS)
+    const quotas = mergeQuotas(NO_QUOTAS, input.quotas)
+    return db.write(async (tx) => {
+      await this.connections.checkRoom(tx, teamId, PER_TEAM_MAX)
+      const now = clock.now()
+      const id = newId('provider')
+      await tx.insert('providers', {
+        id,
+        team_id: teamId,
+        type: 'smtp',
+        status: 'pending',
+        ...this.#columnsOf(input),
+        quotas: JSON.stringify(quotas),
+        check_due_at: now,
+        created_at: now,
+        updated_at: now,
+      })
+      this.health.hurry(tx)
+      return (await this.#find(tx, teamId, id))!
+    })
+  }
+
+  async get(teamId: string, id: string, reader: Reader = this.#parts.db.read): Promise<Provider | undefined> {
+    return this.#find(reader, teamId, id)
+  }
+
+  async byId(id: string): Promise<Provider | undefined> {
+    const row = await this.#parts.db.read.get('SELECT * FROM providers WHERE id = ?', [id])
+    return row && presentProvider(row)
+  }
+
+  /** Newest first. */
+  async list(teamId: string, filter: ProviderFilter): Promise<Page<Provider>> {
+    const where = ['team_id = ?']
+    const values: SqlValue[] = [teamId]
+    const add = (condition: string, ...given: SqlValue[]) => {
+      where.push(condition)
+      values.push(...given)
+    }
+    if (filter.status !== undefined) add('status = ?', filter.status)
+    if (filter.type !== undefined) add('type = ?', filter.type)
+    if (filter.after !== null) add('(created_at, n) < (?, ?)', ...filter.after)
+    const rows = await this.#parts.db.read.all(
+      `SELECT * FROM providers WHERE ${where.join(' AND ')} ORDER BY created_at DESC, n DESC LIMIT ?`,
+      [...values, filter.limit + 1],
+    )
+    return pageOf(rows, filter.limit, (row) => [row.created_at as number, row.n as number], presentProvider)
+  }
+
+  /** The accounts of a team that take mail. */
+  async activeOf(teamId: string, reader: Reader = this.#parts.db.read): Promise<Provider[]> {
+    const rows = await reader.all(`SELECT * FROM providers WHERE team_id = ? AND status = 'active' ORDER BY n`, [
+      teamId,
+    ])
+    return rows.map(presentProvider)
+  }
+
+  async stats(teamId: string): Promise<ProviderStats> {
+    const rows = await this.#parts.db.read.all<{ type: ProviderType; status: ProviderStatus; count: number }>(
+      'SELECT type, status, count(*) AS count FROM providers WHERE team_id = ? GROUP BY type, status',
+      [teamId],
+    )
+    const stats: ProviderStats = {
+      total: 0,
+      byType: { smtp: 0, gmail_api: 0, outlook_api: 0, amazon_ses: 0 },
+      byStatus: { active: 0, inactive: 0, error: 0, pending: 0 },
+    }
+    for (const { type, status, count } of rows) {
+      stats.total += count
+      stats.byType[type] += count
+      stats.byStatus[status] += count
+    }
+    return stats
+  }
+
+  /**
+   * Changes what is given; a change of the connection has it checked anew.
+   * @throws ProductError not_found, validation_error, conflict (not allowed), and what the precondition throws
+   */
+  async update(
+    teamId: string,
+    id: string,
+    asked: ProviderChange,
+    precondition: Precondition = () => {},
+  ): Promise<Provider> {
+    const { db, clock, config } = this.#parts
+    const change = checkChange(asked, config.ALLOW_PRIVATE_SMTP_HOSTS)
+    return db.write(async (tx) => {
+      const current = await this.#allowed(tx, teamId, id, 'update', precondition)
+      if (current.type !== 'smtp') refuseForeign(change)
+      const columns = {
+        ...this.#columnsOf(change),
+        quotas: JSON.stringify(mergeQuotas(current.quotas, change.quotas)),
+        updated_at: clock.now(),
+      }
+      const marks = Object.keys(columns).map((name) => `${name} = ?`)
+      await tx.run(`UPDATE providers SET ${marks.join(', ')} WHERE n = ?`, [...Object.values(columns), current.n])
+      if (touchesConnection(change)) await this.health.reconnect(tx, current.n, reconnected(current.status))
+      return (await this.#find(tx, teamId, id))!
+    })
+  }
+
+  /** @throws ProductError not_found, conflict (shared, or still named by a group or a mailbox), and what the precondition throws */
+  async remove(teamId: string, id: string, precondition: Precondition = () => {}): Promise<void> {
+    await this.#parts.db.write(async (tx) => {
+      const current = await this.#allowed(tx, teamId, id, 'delete', precondition)
+      const named = await this.#parts.namedBy(tx, current)
+      if (named !== null) {
+        const message = `The provider is still named by ${named.what}.`
+        throw new ProductError('conflict', message, { issues: [{ field: named.field, code: 'in_use', message }] })
+      }
+      await tx.run('DELETE FROM providers WHERE n = ?', [current.n])
+    })
+  }
+
+  /** @throws ProductError not_found, conflict */
+  async activate(teamId: string, id: string): Promise<Provider> {
+    return this.#parts.db.write(async (tx) => {
+      const current = await this.#allowed(tx, teamId, id, 'activate')
+      await this.health.activate(tx, current, (checkedOkAt, now) => activated(current, checkedOkAt, now))
+      return (await this.#find(tx, teamId, id))!
+    })
+  }
+
+  /** Mail that waits goes another way at its next try. @throws ProductError not_found, conflict */
+  async deactivate(teamId: string, id: string): Promise<Provider> {
+    return this.#parts.db.write(async (tx) => {
+      const current = await this.#allowed(tx, teamId, id, 'deactivate')
+      await this.health.deactivate(tx, current.n)
+      return (await this.#find(tx, teamId, id))!
+    })
+  }
+
+  /**
+   * Tests an account now, and sends a one-line mail where an address is given.
+   * @throws ProductError not_found, conflict (not allowed)
+   */
+  async test(
+    teamId: string,
+    id: string,
+    to: string | null,
+  ): Promise<{ result: CheckResult; latencyMs: number; testedAt: number; provider: Provider }> {
+    const { clock } = this.#parts
+    const before = await this.#find(this.#parts.db.read, teamId, id)
+    if (before === undefined) throw notFound(WHAT)
+    if (!allowedActions(before).test) throw conflict('The provider cannot be tested in its present state.')
+    const began = clock.now()
+    const result = await this.health.check(before, to)
+    const provider = await this.#find(this.#parts.db.read, teamId, id)
+    if (provider === undefined) throw notFound(WHAT)
+    return { result, latencyMs: clock.now() - began, testedAt: provider.lastTestedAt ?? clock.now(), provider }
+  }
+
+  /** What is kept sealed of an account; null where there is nothing. */
+  secretsOf(provider: Pick<Provider, 'id'>): Promise<{ smtpPassword: string | null; refreshToken: string | null }> {
+    return this.connections.secretsOf(provider)
+  }
+
+  /** See {@link Connections.createOAuth}. */
+  createOAuth(tx: Tx, account: ConnectedAccount): Promise<Provider> {
+    return this.connections.createOAuth(tx, account, PER_TEAM_MAX)
+  }
+
+  async #allowed(
+    tx: Tx,
+    teamId: string,
+    id: string,
+    action: 'update' | 'delete' | 'activate' | 'deactivate',
+    precondition: Precondition = () => {},
+  ): Promise<Provider> {
+    const current = await this.#find(tx, teamId, id)
+    if (current === undefined) throw notFound(WHAT)
+    precondition(current)
+    if (!allowedActions(current)[action]) {
+      const shared = current.isShared ? 'The shared account is managed by the operator.' : ''
+      throw conflict(shared || `The provider is ${current.status}: ${action} is not possible.`)
+    }
+    return current
+  }
+
+  async #find(reader: Reader, teamId: string, id: string): Promise<Provider | undefined> {
+    const row = await reader.get('SELECT * FROM providers WHERE id = ? AND team_id = ?', [id, teamId])
+    return row && presentProvider(row)
+  }
+
+  #columnsOf(input: ProviderChange): Record<string, SqlValue> {
+    const columns: Record<string, SqlValue> = {
+      name: input.name,
+      smtp_host: input.smtpHost,
+      smtp_port: input.smtpPort,
+      smtp_protocol: input.smtpProtocol,
+      smtp_username: input.smtpUsername,
+      smtp_password_sealed: input.smtpPassword && this.connections.seal(input.smtpPassword),
+      from_email: input.fromEmail,
+      from_name: input.fromName,
+      reply_to_email: input.replyToEmail,
+      reply_to_name: input.replyToName,
+      percentage: input.percentage,
+      tracking_domain: input.trackingDomain,
+    }
+    return Object.fromEntries(Object.entries(columns).filter(([, value]) => value !== undefined))
+  }
+}
+
+/** Connected accounts send as whom they are connected as, over the API of their host. */
+function refuseForeign(change: ProviderChange): void {
+  const fields = [
+    ['smtpHost', 'smtp_host'],
+    ['smtpPort', 'smtp_port'],
+    ['smtpProtocol', 'smtp_protocol'],
+    ['smtpUsername', 'smtp_username'],
+    ['smtpPassword', 'smtp_password'],
+    ['fromEmail', 'from_email'],
+  ] as const
+  const issues = fields
+    .filter(([member]) => change[member] !== undefined)
+    .map(([, field]) => ({
+      field,
+      code: 'forbidden_value',
+      message: `A connected account has no ${field} of its own.`,
+    }))
+  if (issues.length > 0) throw new ProductError('validation_error', issues[0]!.message, { issues })
+}
