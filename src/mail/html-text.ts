@@ -6,8 +6,9 @@ import { attribute, type HtmlReader, readHtml } from './html-tokens.ts'
 /** Characters of HTML that are looked at, and of text that are made of it. */
 export const HTML_MAX = 2 * 1024 * 1024
 export const HTML_TEXT_MAX = 256 * 1024
-/** Characters of a style attribute that are looked at. */
+/** Characters of a style attribute that are looked at, and of a link's target that is shown. */
 const STYLE_MAX = 2048
+const TARGET_MAX = 2048
 
 const words = (text: string): Set<string> => new Set(text.split(' '))
 
@@ -33,9 +34,12 @@ const ENDED_BY: ReadonlyMap<string, Set<string>> = new Map([
   ['th', words('td th tr')],
 ])
 
-/** Readable text with LF line ends. Linear in the HTML, of which HTML_MAX characters count; never throws. */
-export function htmlToText(html: string): string {
-  const reader = new VisibleText()
+/**
+ * Readable text with LF line ends. Linear in the HTML, of which HTML_MAX characters count; never throws.
+ * @param links sets the target of each link behind its words, for whom the text is all there is to read
+ */
+export function htmlToText(html: string, { links = false } = {}): string {
+  const reader = new VisibleText(links)
   readHtml(html.length > HTML_MAX ? html.slice(0, HTML_MAX) : html, reader)
   return reader.result()
 }
@@ -60,6 +64,11 @@ function hidesByStyle(style: string): boolean {
   )
 }
 
+/** An address the way people write it. */
+function bare(address: string): string {
+  return address.replace(/^(?:https?:\/\/|mailto:|tel:)/i, '').replace(/\/$/, '')
+}
+
 /** Collects the text; while inside a hidden element it only counts how deep. */
 class VisibleText implements HtmlReader {
   private readonly pieces: string[] = []
@@ -70,6 +79,13 @@ class VisibleText implements HtmlReader {
   private preformatted = 0
   private hidden = ''
   private depth = 0
+  private readonly links: boolean
+  /** The link being read: where it leads, and the piece its words begin with. */
+  private link: { target: string; from: number } | null = null
+
+  constructor(links: boolean) {
+    this.links = links
+  }
 
   text(raw: string): boolean {
     if (this.depth > 0) return true
@@ -91,7 +107,10 @@ class VisibleText implements HtmlReader {
     } else if (isHidden(tag, attributes)) {
       this.hidden = tag
       this.depth = 1
-    } else this.show(tag)
+    } else {
+      if (tag === 'a' && this.links) this.startLink(attributes)
+      this.show(tag)
+    }
   }
 
   close(tag: string): void {
@@ -99,11 +118,13 @@ class VisibleText implements HtmlReader {
       if (tag === this.hidden) this.depth--
       return
     }
+    if (tag === 'a') this.endLink()
     if (tag === 'pre') this.preformatted = Math.max(0, this.preformatted - 1)
     this.show(tag, false)
   }
 
   result(): string {
+    this.endLink()
     return this.pieces.join('').slice(0, HTML_TEXT_MAX).toWellFormed().trim()
   }
 
@@ -111,6 +132,26 @@ class VisibleText implements HtmlReader {
     if (opens && tag === 'pre') this.preformatted++
     if (tag === 'td' || tag === 'th') this.space = true
     else if (BLOCK.has(tag)) this.block(APART.has(tag) ? 2 : 1)
+  }
+
+  private startLink(attributes: string): void {
+    this.endLink()
+    const raw = attribute(attributes, 'href')
+    const target = raw === null ? '' : decodeEntities(raw.slice(0, TARGET_MAX + 1)).replace(/[\s<>\x00-\x1f]+/g, '')
+    if (target.length <= TARGET_MAX && /^(?:https?|mailto|tel):./i.test(target)) {
+      this.link = { target, from: this.pieces.length }
+    }
+  }
+
+  /** RFC 3986 appendix C: angle brackets show where an address ends. Words that are the address need it no second time. */
+  private endLink(): void {
+    if (this.link === null) return
+    const { target, from } = this.link
+    this.link = null
+    const shown = this.pieces.slice(from).join('').trim()
+    if (bare(shown) === bare(target)) return
+    if (shown !== '') this.space = true
+    this.addWord(`<${target}>`)
   }
 
   private block(breaks: number): void {

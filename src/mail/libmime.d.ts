@@ -1,7 +1,7 @@
 // What we use of libmime, which brings no types: names and decoding of character sets, file name extensions.
 
 declare module 'libmime' {
-  const libmime: { detectExtension(type: string): string }
+  const libmime: { detectExtension(type: string): string; detectMimeType(fileName: string): string }
   export default libmime
 }
 

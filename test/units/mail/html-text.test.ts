@@ -73,6 +73,21 @@ test('character references', () => {
   for (const [text, expected] of cases) assert.equal(decodeEntities(text), expected, text)
 })
 
+test('targets of links stand behind their words where they are wanted', () => {
+  const cases: [string, string][] = [
+    ['<p>Click <a href="https://x.test/a?b=1&amp;c=2">here</a>, now.', 'Click here <https://x.test/a?b=1&c=2>, now.'],
+    ['<a href="https://x.test/pay"><img src=button.png></a> end', '<https://x.test/pay> end'],
+    ['<a href="https://x.test/">x.test</a>, <a href="mailto:a@x.test">a@x.test</a>', 'x.test, a@x.test'],
+    ['<a href="#top">up</a> <a href="javascript:x()">run</a> <a>no</a>', 'up run no'],
+    ['<a href="https://x.test/1">one<div>two</div></a><p>three', 'one\ntwo\n<https://x.test/1>\n\nthree'],
+    ['<a href=https://x.test/1>one <a href=https://x.test/2>two', 'one <https://x.test/1>two <https://x.test/2>'],
+    ['<div hidden><a href=https://x.test/1>one</a></div>seen', 'seen'],
+    [`<a href="https://x.test/${'a'.repeat(3000)}">long</a>`, 'long'],
+    ['<a href="https://x.test/a&#10;b&gt;c">odd</a>', 'odd <https://x.test/abc>'],
+  ]
+  for (const [html, expected] of cases) assert.equal(htmlToText(html, { links: true }), expected, html)
+})
+
 test('the text is bounded', () => {
   assert.equal(htmlToText('word '.repeat(200_000)).length, HTML_TEXT_MAX)
 })
