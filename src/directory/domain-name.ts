@@ -42,10 +42,16 @@ export function isReserved(name: string): boolean {
   return RESERVED.has(name.slice(name.lastIndexOf('.') + 1))
 }
 
+/** Where reports about sent mail come back to (decisions §8.1). */
+export function bounceDomain(mailHost: string): string {
+  return `bounce.${mailHost}`
+}
+
 /** True for names of the appliance itself, which no team may claim (decisions §4.1). */
 export function isOwnName(name: string, config: Config): boolean {
   const origins = [config.APP_ORIGIN, config.SEND_ORIGIN].map((origin) => new URL(origin).hostname)
-  return [...config.MAIL_HOSTS, ...origins, config.AGENT_MAILBOX_DOMAIN].includes(name)
+  const hosts = config.MAIL_HOSTS.flatMap((host) => [host, bounceDomain(host)])
+  return [...hosts, ...origins, config.AGENT_MAILBOX_DOMAIN].includes(name)
 }
 
 /**

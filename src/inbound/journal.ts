@@ -6,7 +6,7 @@ import type { Db, Tx } from '../db/db.ts'
 import type { Delivered } from '../store/deliver.ts'
 import type { InboundLog, NewInboundRow } from '../store/inbound-log.ts'
 import type { Sender } from './envelope.ts'
-import { base, evidenceOf, kept, refused, whoSent } from './log-row.ts'
+import { type Addressee, addressees, base, evidenceOf, kept, refused, whoSent } from './log-row.ts'
 import type { Passage } from './passage.ts'
 import { type ProbeCount, Probes } from './probes.ts'
 import type { Turned } from './recipients.ts'
@@ -66,11 +66,11 @@ export class Journal {
     ])
   }
 
-  /** Notes a mail turned away as a whole: a row for each of its recipients. */
+  /** Notes a mail turned away as a whole. */
   async refuseMail(passage: Passage, refusal: Refusal): Promise<void> {
     const now = this.#parts.clock.now()
-    const rows = passage.transaction.recipients.map((recipient, index) => ({
-      ...base(passage, recipient, now),
+    const rows = addressees(passage.transaction).map((addressee, index) => ({
+      ...base(passage, addressee, now),
       ...refused(refusal),
       evidence: evidenceOf(passage, index, null),
     }))
@@ -79,13 +79,12 @@ export class Journal {
 
   /** Notes a mail that was taken, as part of the unit of work that stores it. */
   async noteDelivered(tx: Tx, passage: Passage, delivered: readonly Delivered[]): Promise<void> {
-    const { queueId, recipients } = passage.transaction
     const now = this.#parts.clock.now()
-    const reply = replies.queued(queueId)
-    const rows = recipients.map((recipient, index): NewInboundRow => {
+    const reply = replies.queued(passage.transaction.queueId)
+    const rows = addressees(passage.transaction).map((addressee, index): NewInboundRow => {
       const copy = delivered[index]!
       return {
-        ...base(passage, recipient, now),
+        ...base(passage, addressee, now),
         ...kept(passage, copy),
         detail: reply.text,
         smtpReply: line(reply),
@@ -94,6 +93,19 @@ export class Journal {
       }
     })
     await this.#parts.inboundLog.appendMany(tx, rows)
+  }
+
+  /** Notes a report that was taken, as part of the unit of work that applies it. @param report as evidence shows it */
+  async noteReport(tx: Tx, passage: Passage, to: Addressee, report: Record<string, string>): Promise<void> {
+    const reply = replies.queued(passage.transaction.queueId)
+    const row: NewInboundRow = {
+      ...base(passage, to, this.#parts.clock.now()),
+      status: 'stored',
+      detail: reply.text,
+      smtpReply: line(reply),
+      evidence: { ...evidenceOf(passage, 0, null), report },
+    }
+    await this.#parts.inboundLog.appendMany(tx, [row])
   }
 
   /** Writes the counts of probes whose minute is over. */

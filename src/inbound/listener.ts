@@ -7,6 +7,12 @@ import type { Timer } from '../base/clock.ts'
 import { ProductError } from '../base/errors.ts'
 import type { Service } from '../base/loop.ts'
 import type { Context } from '../context.ts'
+import { Feedback } from '../outbound/feedback.ts'
+import { Emails } from '../outbound/log/emails.ts'
+import { Fate } from '../outbound/log/fate.ts'
+import { Queue } from '../outbound/queue.ts'
+import { Suppressions } from '../outbound/suppressions.ts'
+import { Bounces } from './bounces.ts'
 import { Connections, isListed, plainAddress } from './connections.ts'
 import { Divisions } from './divisions.ts'
 import { Journal } from './journal.ts'
@@ -17,6 +23,7 @@ import { Receiver } from './receive.ts'
 import { isTurned, Recipients } from './recipients.ts'
 import { findRemoteName } from './remote-name.ts'
 import { line, type Reply, refusals, replies } from './replies.ts'
+import { ReportAddresses } from './report-address.ts'
 import { type Desk, Session } from './session.ts'
 import { Spool } from './spool.ts'
 
@@ -60,8 +67,11 @@ class Listener implements Inbound {
     this.#connections = new Connections({ total: config.SMTP_MAX_CONNECTIONS, perAddress: config.SMTP_MAX_PER_ADDRESS })
     this.#protocol = openProtocol({ hostName: config.MAIL_HOSTS[0]!, tls: app.folder.tls, log })
     const divisions = new Divisions(clock)
-    const recipients = new Recipients({ directory, accounts: store.accounts, clock, divisions })
-    const receiver = new Receiver({ app, spool: this.#spool, journal: this.#journal, recipients, divisions })
+    const { emails, feedback } = openFeedback(app)
+    const reports = new ReportAddresses({ config, vault: app.vault, emails })
+    const recipients = new Recipients({ directory, accounts: store.accounts, clock, divisions, reports })
+    const bounces = new Bounces({ feedback, journal: this.#journal, log })
+    const receiver = new Receiver({ app, spool: this.#spool, journal: this.#journal, recipients, divisions, bounces })
     this.#desk = this.#openDesk(recipients, receiver)
     this.#server = createServer((socket) => {
       this.#accept(socket).catch((error: unknown) => {
@@ -159,9 +169,9 @@ class Listener implements Inbound {
     return {
       clock,
       findName: (address) => findRemoteName(address, resolver),
-      judge: async (path, { sender, recipients: taken }, peer) => {
+      judge: async (path, { sender, recipients: taken, report }, peer) => {
         try {
-          const verdict = await recipients.judge(path, { sender, recipients: taken })
+          const verdict = await recipients.judge(path, { sender, recipients: taken, report })
           if (!isTurned(verdict)) return verdict
           await this.#journal.refuseRecipient(verdict, sender, peer)
           return verdict.refusal.reply
@@ -187,6 +197,12 @@ class Listener implements Inbound {
     this.#atWork.add(tracked)
     return tracked
   }
+}
+
+function openFeedback(app: Context): { emails: Emails; feedback: Feedback } {
+  const emails = new Emails(app)
+  const fate = new Fate({ ...app, queue: new Queue(app), suppressions: new Suppressions(app) })
+  return { emails, feedback: new Feedback({ ...app, emails, fate }) }
 }
 
 function turnAway(socket: Socket, reply: Reply): void {

@@ -4,26 +4,34 @@ import type { Delivered } from '../store/deliver.ts'
 import type { NewInboundRow } from '../store/inbound-log.ts'
 import type { Sender } from './envelope.ts'
 import type { Passage } from './passage.ts'
-import type { Recipient } from './recipients.ts'
 import { line, type Refusal } from './replies.ts'
-import type { Peer } from './transaction.ts'
+import type { Peer, Transaction } from './transaction.ts'
 
 type Part<K extends keyof NewInboundRow> = Pick<NewInboundRow, K>
+
+/** Whose log a row is for, and the recipient it tells of. */
+export type Addressee = Part<'teamId' | 'mailboxId' | 'domain' | 'rcptTo'>
+
+/** A mail has a row for each of its recipients; one for an address of reports has a row with the team that sent the mail. */
+export function addressees({ recipients, report }: Transaction): Addressee[] {
+  if (recipients.length === 0 && report?.email) {
+    const { rcptTo, domain, email } = report
+    return [{ teamId: email.teamId, mailboxId: email.mailboxId, domain, rcptTo }]
+  }
+  return recipients.map(({ teamId, mailbox, domain, rcptTo }) => ({ teamId, mailboxId: mailbox.id, domain, rcptTo }))
+}
 
 /** Everything but what became of it. */
 export function base(
   { transaction, peer, sizeBytes, inspection, judgement }: Passage,
-  recipient: Recipient,
+  addressee: Addressee,
   now: number,
 ): Omit<NewInboundRow, 'status' | 'detail' | 'smtpReply' | 'evidence'> {
   const verdict = inspection?.verdict
   return {
     ...whoSent(transaction.sender, peer),
-    teamId: recipient.teamId,
-    mailboxId: recipient.mailbox.id,
-    domain: recipient.domain,
+    ...addressee,
     reason: null,
-    rcptTo: recipient.rcptTo,
     headerFrom: inspection?.mail.from[0]?.email ?? null,
     subject: inspection?.mail.subject ?? null,
     sizeBytes,

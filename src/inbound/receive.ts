@@ -4,6 +4,7 @@ import type { Context } from '../context.ts'
 import { recordReceived } from '../events/received.ts'
 import type { Arrival, Inspection } from '../mail/mail.ts'
 import type { DeliverTarget } from '../store/deliver.ts'
+import type { Bounces } from './bounces.ts'
 import { Budget } from './budget.ts'
 import type { Divisions } from './divisions.ts'
 import type { Journal } from './journal.ts'
@@ -25,6 +26,7 @@ interface Parts {
   journal: Journal
   recipients: Recipients
   divisions: Divisions
+  bounces: Bounces
 }
 
 export class Receiver {
@@ -78,9 +80,19 @@ export class Receiver {
   }
 
   async #settle(passage: Passage, inspection: Inspection): Promise<Refusal | null> {
+    const { report } = passage.transaction
+    passage.inspection = inspection
+    if (report === null) return this.#deliver(passage, inspection)
+    if (await this.#parts.bounces.take(passage, report, inspection)) return null
+    if (report.reader === null) return refusals.noReport
+    // RFC 3834 4: an auto-reply goes to the envelope sender, which stands for who sent the mail.
+    passage.transaction.recipients.push(report.reader)
+    return this.#deliver(passage, inspection)
+  }
+
+  async #deliver(passage: Passage, inspection: Inspection): Promise<Refusal | null> {
     const { transaction, peer } = passage
     const judgement = judge(inspection, transaction, peer, this.#parts.app.config)
-    passage.inspection = inspection
     passage.judgement = judgement
     if (judgement.divided) this.#parts.divisions.note(transaction.sender.address)
     if (judgement.refusal) return judgement.refusal
@@ -119,7 +131,8 @@ export class Receiver {
   }
 
   #arrival({ transaction, peer, receivedAt }: Passage): Arrival {
-    const [first, ...others] = transaction.recipients
+    const { report, recipients } = transaction
+    const [first, ...others] = report ? [report] : recipients
     return {
       remoteAddress: peer.address,
       remoteName: typeof peer.name === 'object' ? peer.name.name : null,
@@ -131,6 +144,7 @@ export class Receiver {
       hostName: this.#parts.app.config.MAIL_HOSTS[0]!,
       queueId: transaction.queueId,
       rcptTo: first && others.length === 0 ? first.rcptTo : null,
+      isForReports: report !== null,
     }
   }
 

@@ -10,6 +10,7 @@ import type { RecipientPath, Sender } from './envelope.ts'
 import { type FilterPolicy, judgeEnvelope, policyKey } from './filter.ts'
 import { MAX_MAIL_BYTES } from './limits.ts'
 import { type Refusal, refusals } from './replies.ts'
+import type { ReportAddress, ReportAddresses } from './report-address.ts'
 
 /** Decisions §10.9: a mailbox that stays full is told apart from one that is full for a moment. */
 export const FULL_DEFER_MS = 5 * 24 * 60 * 60 * 1000
@@ -28,6 +29,12 @@ export interface Recipient {
   company: string
 }
 
+/** An address that reports come back to. */
+export interface ReportRecipient extends ReportAddress {
+  /** Who gets what is no report, such as an auto-reply: the mailbox the mail was sent from; null where none takes it. */
+  reader: Recipient | null
+}
+
 /** A recipient that was turned away, and whose log is told; no team for domains that are none of ours. */
 export interface Turned {
   refusal: Refusal
@@ -42,6 +49,15 @@ export interface Turned {
 export interface Gathering {
   sender: Sender
   recipients: readonly Recipient[]
+  report: ReportRecipient | null
+}
+
+interface Parts {
+  directory: Directory
+  accounts: Accounts
+  clock: Clock
+  divisions: Divisions
+  reports: ReportAddresses
 }
 
 export class Recipients {
@@ -49,17 +65,28 @@ export class Recipients {
   readonly #accounts: Accounts
   readonly #clock: Clock
   readonly #divisions: Divisions
+  readonly #reports: ReportAddresses
 
-  constructor(parts: { directory: Directory; accounts: Accounts; clock: Clock; divisions: Divisions }) {
+  constructor(parts: Parts) {
     this.#directory = parts.directory
     this.#accounts = parts.accounts
     this.#clock = parts.clock
     this.#divisions = parts.divisions
+    this.#reports = parts.reports
   }
 
   /** Decides, and stores nothing but since when a mailbox has been full. */
-  async judge(path: RecipientPath, gathering: Gathering): Promise<Recipient | Turned> {
-    const found = await this.#directory.mailboxes.receiver(path.local, path.domain === '' ? null : path.domain)
+  async judge(path: RecipientPath, gathering: Gathering): Promise<Recipient | ReportRecipient | Turned> {
+    const isHome = this.#reports.isHome(path.domain)
+    const report = isHome ? await this.#reports.find(path) : null
+    if (report) return this.#judgeReport(report, gathering)
+    return this.#judgeMailbox(path, isHome, gathering)
+  }
+
+  /** @param isHome the domain is one of the appliance itself: only its role names have somebody behind them */
+  async #judgeMailbox(path: RecipientPath, isHome: boolean, gathering: Gathering): Promise<Recipient | Turned> {
+    const domain = path.domain === '' || isHome ? null : path.domain
+    const found = await this.#directory.mailboxes.receiver(path.local, domain)
     const turned = (refusal: Refusal, mailbox?: Mailbox, filter: FilterDecision | null = null): Turned => ({
       refusal,
       rcptTo: path.address,
@@ -72,16 +99,31 @@ export class Recipients {
     if (found.reason === 'unknown_recipient') return turned(refusals.unknown)
     if (found.reason === 'team_suspended') return turned(found.deferred ? refusals.teamSuspended : refusals.suspended)
     if (found.reason === 'mailbox_suspended') return turned(refusals.suspended, found.mailbox)
-    const { mailbox, domain } = found
-    const policy = await this.#policy(mailbox, domain.id)
+    const { mailbox } = found
+    const policy = await this.#policy(mailbox, found.domain.id)
     const denied = judgeEnvelope(policy, gathering.sender.address)
     if (denied) return turned(refusals.filtered, mailbox, denied)
     const full = await this.judgeRoom(mailbox, gathering.sender.declaredBytes ?? 0)
     if (full) return turned(full, mailbox)
     const company = await this.#company(mailbox, policy, gathering.sender)
     const first = gathering.recipients[0]
-    if (first && first.company !== company) return turned(refusals.separately, mailbox)
-    return { rcptTo: path.address, mailbox, teamId: mailbox.teamId, domain: domain.name, policy, company }
+    const isApart = gathering.report !== null || (first && first.company !== company)
+    if (isApart) return turned(refusals.separately, mailbox)
+    return { rcptTo: path.address, mailbox, teamId: mailbox.teamId, domain: found.domain.name, policy, company }
+  }
+
+  async #judgeReport(report: ReportAddress, gathering: Gathering): Promise<ReportRecipient | Turned> {
+    const { rcptTo, domain, email } = report
+    if (gathering.report !== null || gathering.recipients.length > 0) {
+      const { teamId = null, mailboxId = null } = email ?? {}
+      return { refusal: refusals.separately, rcptTo, domain, teamId, mailboxId, filter: null }
+    }
+    const mailbox = email?.mailboxId ? await this.#directory.mailboxes.byId(email.mailboxId) : undefined
+    if (!mailbox) return { ...report, reader: null }
+    const at = mailbox.email.lastIndexOf('@')
+    const path = { address: rcptTo, local: mailbox.email.slice(0, at), domain: mailbox.email.slice(at + 1) }
+    const reader = await this.#judgeMailbox(path, false, gathering)
+    return { ...report, reader: isTurned(reader) ? null : reader }
   }
 
   /** @returns null when a mail of that size fits into the mailbox */
@@ -114,6 +156,10 @@ export class Recipients {
   }
 }
 
-export function isTurned(verdict: Recipient | Turned): verdict is Turned {
+export function isTurned(verdict: Recipient | ReportRecipient | Turned): verdict is Turned {
   return 'refusal' in verdict
+}
+
+export function isForReports(verdict: Recipient | ReportRecipient): verdict is ReportRecipient {
+  return 'reader' in verdict
 }

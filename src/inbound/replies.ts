@@ -70,6 +70,7 @@ export const refusals = {
   dmarc: (domain: string) =>
     refusal('dmarc_reject', 550, '5.7.1', `The mail fails DMARC and ${domain} asks to refuse such mail`),
   spam: refusal('spam', 550, '5.7.1', 'The mail looks like spam'),
+  noReport: refusal('not_a_report', 550, '5.7.1', 'This address only takes reports about mail that was sent'),
   failure: refusal('temporary_failure', 451, '4.3.0', 'Something is wrong here, try again later'),
   noRoom: refusal('temporary_failure', 452, '4.3.1', 'There is no room for the mail at the moment, try again later'),
 } as const

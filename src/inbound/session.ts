@@ -17,7 +17,7 @@ import {
   MAX_RECIPIENTS,
   PAUSE_MS,
 } from './limits.ts'
-import type { Recipient } from './recipients.ts'
+import { isForReports, type Recipient, type ReportRecipient } from './recipients.ts'
 import type { RemoteName } from './remote-name.ts'
 import { type Reply, refusals, replies } from './replies.ts'
 import type { Peer, Transaction } from './transaction.ts'
@@ -27,7 +27,7 @@ import { type LineFault, type MailStream, Wire } from './wire.ts'
 export interface Desk {
   readonly clock: Clock
   findName(address: string): Promise<RemoteName>
-  judge(path: RecipientPath, transaction: Transaction, peer: Peer): Promise<Recipient | Reply>
+  judge(path: RecipientPath, transaction: Transaction, peer: Peer): Promise<Recipient | ReportRecipient | Reply>
   /** Reads the content to its end, whatever comes of it. */
   receive(content: MailStream, transaction: Transaction, peer: Peer): Promise<Reply>
   /** A line or a mail that broke the rules of RFC 5321 2.3.8. */
@@ -143,7 +143,7 @@ export class Session extends SMTPConnection {
   override handler_DATA(command: Buffer, done: Done): void {
     const transaction = this.#transaction
     if (!transaction) this.#answer(replies.senderFirst, done)
-    else if (transaction.recipients.length === 0) this.#answer(replies.recipientFirst, done)
+    else if (transaction.recipients.length === 0 && !transaction.report) this.#answer(replies.recipientFirst, done)
     else if (command.length > 'DATA'.length) this.#answer(replies.noArguments, done)
     else {
       this.#readContent(transaction)
@@ -162,17 +162,19 @@ export class Session extends SMTPConnection {
     if (this.#transaction) return replies.senderTwice
     const sender = readSender(command)
     if (isReply(sender)) return sender
-    this.#transaction = { queueId: randomName(16), sender, recipients: [] }
+    this.#transaction = { queueId: randomName(16), sender, recipients: [], report: null }
     return replies.sender
   }
 
   async #addRecipient(transaction: Transaction, path: RecipientPath): Promise<Reply> {
     const { recipients } = transaction
-    if (recipients.some(({ rcptTo }) => rcptTo === path.address)) return replies.recipient
+    const known = [...recipients, ...(transaction.report ? [transaction.report] : [])]
+    if (known.some(({ rcptTo }) => rcptTo === path.address)) return replies.recipient
     if (recipients.length >= MAX_RECIPIENTS) return refusals.manyRecipients.reply
     const verdict = await this.#desk.judge(path, transaction, this.#peer(transaction))
     if (isReply(verdict)) return verdict
-    recipients.push(verdict)
+    if (isForReports(verdict)) transaction.report = verdict
+    else recipients.push(verdict)
     return replies.recipient
   }
 

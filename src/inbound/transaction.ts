@@ -1,7 +1,7 @@
 // One mail transaction: who talks to us, who it is from, and who it is for so far.
 
 import type { Sender } from './envelope.ts'
-import type { Recipient } from './recipients.ts'
+import type { Recipient, ReportRecipient } from './recipients.ts'
 import type { RemoteName } from './remote-name.ts'
 
 /** The other side of a session, as far as it is known. */
@@ -21,4 +21,6 @@ export interface Transaction {
   queueId: string
   sender: Sender
   recipients: Recipient[]
+  /** Set when it is for an address of reports: such a one travels alone. */
+  report: ReportRecipient | null
 }

@@ -6,6 +6,7 @@ import type { Resolver } from '../base/resolver.ts'
 import { authenticate } from './authenticate.ts'
 import type { Arrival, Chunk, Inspection } from './mail.ts'
 import { parseMail } from './parse.ts'
+import { readReport } from './report/report.ts'
 import { addTrace } from './trace.ts'
 import { mailTraits } from './traits.ts'
 
@@ -27,6 +28,7 @@ export async function inspect(bytes: Uint8Array, arrival: Arrival, resolver: Res
   return {
     verdict,
     mail,
+    report: arrival.isForReports ? readReport(stored, arrival.mailFrom) : null,
     traits: mailTraits(stored, mail, arrival.receivedAt),
     hash: sha256(stored),
     sizeBytes: stored.length,

@@ -1,5 +1,7 @@
 // The values a mail is turned into: what the rest of the house knows of it once its bytes have been read.
 
+import type { Report } from './report/reported.ts'
+
 /** An address with its display name; `name` is "" when there is none. */
 export interface Address {
   email: string
@@ -138,6 +140,8 @@ export interface Arrival {
   queueId: string
   /** The one recipient, where there is only one: RFC 5321 4.4 lets Received name it then. */
   rcptTo: string | null
+  /** True when it came to an address of ours for reports: then it is read as one. */
+  isForReports: boolean
 }
 
 /** One stretch of a mail as it is stored: at most 1 MiB of content, compressed where that shrinks it. */
@@ -152,6 +156,8 @@ export interface Chunk {
 export interface Inspection {
   verdict: AuthVerdict
   mail: ParsedMail
+  /** What it reports of mail that was sent; null when it is no report, or nobody asked. */
+  report: Report | null
   /** Header sanity and other facts the spam score is made of, by name. */
   traits: MailTraits
   /** SHA-256 and length of the bytes as they are stored, trace headers included. */

@@ -3,9 +3,9 @@
 import { timingSafeEqual } from 'node:crypto'
 import type { Vault } from '../base/secrets.ts'
 import type { Config } from '../config/config.ts'
+import { bounceDomain } from '../directory/domain-name.ts'
 
 const PURPOSE = 'bounce-address'
-const LABEL = 'bounce.'
 /** The mail's key in base36: enough for 10^14 mails. Characters. */
 const NUMBER_LENGTH = 9
 /** Base36 characters of the proof: 77 bits, far beyond what can be tried over SMTP. */
@@ -16,7 +16,7 @@ const FEEDBACK_LOCAL_PART = 'fbl'
 /** The envelope sender of a mail, `b+…@bounce.<mail host>` (decisions §8.1). Nothing of it is stored. */
 export function bounceAddress(vault: Vault, config: Pick<Config, 'MAIL_HOSTS'>, emailN: number): string {
   const number = emailN.toString(36).padStart(NUMBER_LENGTH, '0')
-  return `b+${number}${proof(vault, number)}@${LABEL}${config.MAIL_HOSTS[0]}`
+  return `b+${number}${proof(vault, number)}@${bounceDomain(config.MAIL_HOSTS[0]!)}`
 }
 
 /** The key of the mail an address was made for; null when this house did not make it. Any case: some servers fold it. */
@@ -30,7 +30,7 @@ export function readBounceAddress(vault: Vault, config: Pick<Config, 'MAIL_HOSTS
 
 /** Where complaints are asked for (RFC 5965), `fbl@bounce.<mail host>`. */
 export function feedbackAddress(config: Pick<Config, 'MAIL_HOSTS'>): string {
-  return `${FEEDBACK_LOCAL_PART}@${LABEL}${config.MAIL_HOSTS[0]}`
+  return `${FEEDBACK_LOCAL_PART}@${bounceDomain(config.MAIL_HOSTS[0]!)}`
 }
 
 /** True for the feedback address under any of our names. */
@@ -41,8 +41,7 @@ export function isFeedbackAddress(config: Pick<Config, 'MAIL_HOSTS'>, address: s
 
 /** True for `bounce.<mail host>` of any of our names; in any case. */
 export function isBounceDomain(config: Pick<Config, 'MAIL_HOSTS'>, domain: string): boolean {
-  const name = domain.toLowerCase()
-  return name.startsWith(LABEL) && config.MAIL_HOSTS.includes(name.slice(LABEL.length))
+  return config.MAIL_HOSTS.some((host) => bounceDomain(host) === domain.toLowerCase())
 }
 
 function splitAddress(address: string): [local: string, domain: string] {

@@ -20,6 +20,8 @@ export type InboundReason =
   | 'too_large'
   | 'rate_limited'
   | 'temporary_failure'
+  /** Came to an address for reports and was none. */
+  | 'not_a_report'
 
 /** What the log says of one recipient of one message. */
 export interface InboundRow {

@@ -34,6 +34,7 @@ test('a domain is refused when the team has it or when it is no domain', async (
     ['192.0.2.1', 'domain invalid_format'],
     ['co.uk', 'domain forbidden_value'],
     ['mx.mailstead.test', 'domain forbidden_value'],
+    ['bounce.mx.mailstead.test', 'domain forbidden_value'],
     ['a b.test', 'domain invalid_format'],
     ['a.b', 'domain too_small'],
     [7, 'domain invalid_type'],

@@ -16,6 +16,7 @@ export function arrival(given: Partial<Arrival> = {}): Arrival {
     hostName: 'mx.house.test',
     queueId: 'q1',
     rcptTo: null,
+    isForReports: false,
     ...given,
   }
 }

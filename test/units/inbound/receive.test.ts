@@ -6,6 +6,7 @@ import { test } from 'node:test'
 import { openLog } from '../../../src/base/log.ts'
 import { loadConfig } from '../../../src/config/load.ts'
 import type { Context } from '../../../src/context.ts'
+import type { Bounces } from '../../../src/inbound/bounces.ts'
 import { Divisions } from '../../../src/inbound/divisions.ts'
 import type { Journal } from '../../../src/inbound/journal.ts'
 import { AT_WORK_BYTES, AT_WORK_LEAST, MAX_WAITING } from '../../../src/inbound/limits.ts'
@@ -44,6 +45,7 @@ function open() {
       seen.released++
     },
     room: async (): Promise<Refusal | null> => null,
+    report: false,
   }
   const app = {
     config: loadConfig({}, 'no-such-file.json'),
@@ -64,7 +66,15 @@ function open() {
   } as unknown as Journal
   const spool = { hold: (stream: MailStream) => parts.hold(stream) } as unknown as Spool
   const recipients = { judgeRoom: () => parts.room() } as unknown as Recipients
-  const receiver = new Receiver({ app, spool, journal, recipients, divisions: new Divisions(new ManualClock()) })
+  const bounces = { take: async () => parts.report } as unknown as Bounces
+  const receiver = new Receiver({
+    app,
+    spool,
+    journal,
+    recipients,
+    divisions: new Divisions(new ManualClock()),
+    bounces,
+  })
   const send = async (given: Partial<MailStream> = {}, declaredBytes: number | null = null, copies = 1) => {
     const content = Object.assign(new PassThrough(), { byteLength: 10, sizeExceeded: false, fault: null, ...given })
     content.end('0123456789')
@@ -72,6 +82,7 @@ function open() {
       queueId: 'q1',
       sender: { address: 'ann@out.test', declaredBytes, utf8: false },
       recipients: Array.from({ length: copies }, () => recipient),
+      report: null,
     }
     return line(await receiver.receive(content as unknown as MailStream, transaction, peer))
   }

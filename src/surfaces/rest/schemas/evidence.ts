@@ -57,6 +57,12 @@ const ThreadEvidence = record('ThreadEvidence', 'The thread the message joined, 
   ref: Nullable(Type.String({ description: 'The Message-ID that led there.' })),
 })
 
+const ReportEvidence = record('ReportEvidence', 'What the mail told of one that the team had sent.', {
+  kind: Words(['bounce', 'complaint']),
+  message_id: Id('email'),
+  outcome: Type.String({ description: 'What came of it, in one sentence.' }),
+})
+
 export const Evidence = record(
   'Evidence',
   'What the outcome rests on. Checks that were not made are null, lists are then empty.',
@@ -69,6 +75,7 @@ export const Evidence = record(
     filter: Nullable(FilterEvidence),
     spam: Type.Array(SpamPart),
     thread: Nullable(ThreadEvidence),
+    report: Nullable(ReportEvidence),
     probes: Nullable(
       Type.Integer({
         description: 'In a row that counts: how many more unknown recipients were tried in that minute.',
@@ -81,6 +88,6 @@ export type Evidence = Static<typeof Evidence>
 /** @param kept as the door wrote it down; its members are named alike, and those it had nothing for are missing */
 export function presentEvidence(kept: Record<string, unknown>): Evidence {
   const { dns = [], spf = null, signatures = [], dmarc = null, arc = null } = kept as Partial<Evidence>
-  const { filter = null, spam = [], thread = null, probes = null } = kept as Partial<Evidence>
-  return { dns, spf, signatures, dmarc, arc, filter, spam, thread, probes }
+  const { filter = null, spam = [], thread = null, report = null, probes = null } = kept as Partial<Evidence>
+  return { dns, spf, signatures, dmarc, arc, filter, spam, thread, report, probes }
 }

@@ -25,6 +25,7 @@ const InboundReason = Words([
   'too_large',
   'rate_limited',
   'temporary_failure',
+  'not_a_report',
 ])
 
 const InboundAuthentication = record('InboundAuthentication', 'What was found about the sender.', {
