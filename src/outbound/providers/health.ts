@@ -23,7 +23,8 @@ interface Parts extends OutboundParts {
 
 export class Health {
   readonly #parts: Parts
-  readonly #failing = new Set<number>()
+  /** Accounts known to have no failures to forget: nothing is written for every mail that went well. */
+  readonly #clean = new Set<number>()
   #checking: Promise<number> | undefined
 
   constructor(parts: Parts) {
@@ -95,7 +96,7 @@ export class Health {
   /** A hand-over failed before anything was accepted; five in a row end the account's part in routing. */
   async noteFailure(provider: Provider, stage: string, text: string): Promise<void> {
     if (!OF_THE_ACCOUNT.includes(stage)) return
-    this.#failing.add(provider.n)
+    this.#clean.delete(provider.n)
     await this.#parts.db.write(async (tx) => {
       const row = await tx.get<{ failures: number; status: ProviderStatus; connection_version: number }>(
         'UPDATE providers SET failures = failures + 1 WHERE n = ? AND connection_version = ? RETURNING failures, status, connection_version',
@@ -108,8 +109,8 @@ export class Health {
 
   /** A hand-over went well: earlier failures are forgotten. */
   async noteSuccess(provider: Provider): Promise<void> {
-    // Known to have no failures: nothing to write for every mail.
-    if (!this.#failing.delete(provider.n)) return
+    if (this.#clean.has(provider.n)) return
+    this.#clean.add(provider.n)
     await this.#parts.db.write((tx) =>
       tx.run('UPDATE providers SET failures = 0 WHERE n = ? AND failures > 0', [provider.n]),
     )

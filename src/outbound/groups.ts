@@ -1,0 +1,225 @@
+// Delivery groups: several sending accounts under one name, and how mail is shared among them (decisions §3.4).
+
+import { conflict, invalid, notFound } from '../base/errors.ts'
+import { newId } from '../base/ids.ts'
+import type { Reader, Row, SqlValue, Tx } from '../db/db.ts'
+import { type Page, type PageKey, pageOf } from '../db/page.ts'
+import { checkName } from '../directory/teams.ts'
+import type { OutboundParts } from './parts.ts'
+
+export type GroupStrategy = 'weighted' | 'round_robin' | 'failover'
+
+export interface GroupMember {
+  providerId: string
+  /** Overrides the account's own percentage inside the group; null leaves it. */
+  weight: number | null
+  position: number
+}
+
+export interface DeliveryGroup {
+  n: number
+  id: string
+  teamId: string
+  name: string
+  strategy: GroupStrategy
+  members: GroupMember[]
+  createdAt: number
+  updatedAt: number
+}
+
+/** A member as it is asked for; without a position it has its place in the list. */
+export interface MemberInput {
+  providerId: string
+  weight?: number | null
+  position?: number
+}
+
+export interface GroupChange {
+  name?: string
+  strategy?: GroupStrategy
+  members?: readonly MemberInput[]
+}
+
+export interface GroupsParts extends OutboundParts {
+  /** Those of the ids that are accounts of the team. */
+  ownProviders(reader: Reader, teamId: string, ids: readonly string[]): Promise<Set<string>>
+  /** Whether a mailbox's send_scope names the group. */
+  isNamed(tx: Tx, teamId: string, groupId: string): Promise<boolean>
+}
+
+export const NAME_MAX = 100
+const WHAT = 'delivery group'
+
+export class Groups {
+  readonly #parts: GroupsParts
+
+  constructor(parts: GroupsParts) {
+    this.#parts = parts
+  }
+
+  /** @throws ProductError conflict (the name is taken), validation_error (not_found: an account that is not the team's) */
+  async create(teamId: string, input: Required<GroupChange>): Promise<DeliveryGroup> {
+    const { db, clock } = this.#parts
+    const name = checkName(input.name, NAME_MAX)
+    return db.write(async (tx) => {
+      await this.#checkFree(tx, teamId, name, '')
+      const id = newId('deliveryGroup')
+      const now = clock.now()
+      const row = { id, team_id: teamId, name, strategy: input.strategy, created_at: now, updated_at: now }
+      const n = await tx.insert('delivery_groups', row)
+      await this.#setMembers(tx, teamId, n, input.members)
+      return (await this.get(teamId, id, tx))!
+    })
+  }
+
+  async get(teamId: string, id: string, reader: Reader = this.#parts.db.read): Promise<DeliveryGroup | undefined> {
+    const row = await reader.get('SELECT * FROM delivery_groups WHERE id = ? AND team_id = ?', [id, teamId])
+    return row && present(row, await membersOf(reader, [row.n as number]))
+  }
+
+  /** Newest first. */
+  async list(teamId: string, filter: { limit: number; after: PageKey | null }): Promise<Page<DeliveryGroup>> {
+    const values: SqlValue[] = [teamId, ...(filter.after ?? []), filter.limit + 1]
+    const rows = await this.#parts.db.read.all(
+      `SELECT * FROM delivery_groups WHERE team_id = ? ${filter.after === null ? '' : 'AND (created_at, n) < (?, ?)'}
+       ORDER BY created_at DESC, n DESC LIMIT ?`,
+      values,
+    )
+    const members = await membersOf(
+      this.#parts.db.read,
+      rows.map((row) => row.n as number),
+    )
+    const keyOf = (row: Row) => [row.created_at as number, row.n as number]
+    return pageOf(rows, filter.limit, keyOf, (row) => present(row, members))
+  }
+
+  /**
+   * Changes what is given; members replace the whole list.
+   * @throws ProductError not_found, conflict, validation_error, and what the precondition throws
+   */
+  async update(
+    teamId: string,
+    id: string,
+    change: GroupChange,
+    precondition: (current: DeliveryGroup) => void = () => {},
+  ): Promise<DeliveryGroup> {
+    const { db, clock } = this.#parts
+    return db.write(async (tx) => {
+      const current = await this.get(teamId, id, tx)
+      if (current === undefined) throw notFound(WHAT)
+      precondition(current)
+      const name = change.name === undefined ? current.name : checkName(change.name, NAME_MAX)
+      await this.#checkFree(tx, teamId, name, id)
+      await tx.run('UPDATE delivery_groups SET name = ?, strategy = ?, updated_at = ? WHERE n = ?', [
+        name,
+        change.strategy ?? current.strategy,
+        clock.now(),
+        current.n,
+      ])
+      if (change.members !== undefined) await this.#setMembers(tx, teamId, current.n, change.members)
+      return (await this.get(teamId, id, tx))!
+    })
+  }
+
+  /** @throws ProductError not_found, conflict (a mailbox's send_scope names it), and what the precondition throws */
+  async remove(teamId: string, id: string, precondition: (current: DeliveryGroup) => void = () => {}): Promise<void> {
+    await this.#parts.db.write(async (tx) => {
+      const current = await this.get(teamId, id, tx)
+      if (current === undefined) throw notFound(WHAT)
+      precondition(current)
+      if (await this.#parts.isNamed(tx, teamId, id)) {
+        throw conflict('The delivery group is still named by the send_scope of a mailbox.')
+      }
+      await tx.run('DELETE FROM delivery_group_members WHERE delivery_group = ?', [current.n])
+      await tx.run('DELETE FROM delivery_groups WHERE n = ?', [current.n])
+    })
+  }
+
+  /** Those of the ids that are groups of the team. */
+  async own(reader: Reader, teamId: string, ids: readonly string[]): Promise<Set<string>> {
+    const rows = await reader.all<{ id: string }>(
+      `SELECT id FROM delivery_groups WHERE team_id = ? AND id IN (${ids.map(() => '?').join(', ')})`,
+      [teamId, ...ids],
+    )
+    return new Set(rows.map(({ id }) => id))
+  }
+
+  /** Groups of a team by id, for routing. */
+  async many(teamId: string, ids: readonly string[]): Promise<DeliveryGroup[]> {
+    const found = await Promise.all(ids.map((id) => this.get(teamId, id)))
+    return found.filter((group) => group !== undefined)
+  }
+
+  /** Whether a group names the account. */
+  async names(reader: Reader, providerId: string): Promise<boolean> {
+    const sql = 'SELECT 1 AS found FROM delivery_group_members WHERE provider_id = ? LIMIT 1'
+    return (await reader.get(sql, [providerId])) !== undefined
+  }
+
+  /** Whose turn it is in a round; the next call is for the next one. */
+  async nextTurn(tx: Tx, n: number): Promise<number> {
+    const row = await tx.get<{ turn: number }>(
+      'UPDATE delivery_groups SET turn = (turn + 1) % 1000000000 WHERE n = ? RETURNING turn',
+      [n],
+    )
+    return row?.turn ?? 0
+  }
+
+  async #checkFree(tx: Tx, teamId: string, name: string, exceptId: string): Promise<void> {
+    const row = await tx.get('SELECT 1 AS taken FROM delivery_groups WHERE team_id = ? AND name = ? AND id <> ?', [
+      teamId,
+      name,
+      exceptId,
+    ])
+    if (row !== undefined) throw conflict('The team already has a delivery group of this name.', 'name')
+  }
+
+  async #setMembers(tx: Tx, teamId: string, group: number, members: readonly MemberInput[]): Promise<void> {
+    const own = await this.#parts.ownProviders(
+      tx,
+      teamId,
+      members.map(({ providerId }) => providerId),
+    )
+    const seen = new Set<string>()
+    await tx.run('DELETE FROM delivery_group_members WHERE delivery_group = ?', [group])
+    for (const [index, { providerId, weight = null, position = index }] of members.entries()) {
+      const field = `members.${index}.provider_id`
+      if (!own.has(providerId)) throw invalid(field, 'not_found', 'There is no such provider.')
+      if (seen.has(providerId)) throw invalid(field, 'duplicate', 'A provider can be a member once.')
+      seen.add(providerId)
+      await tx.insert('delivery_group_members', { delivery_group: group, provider_id: providerId, weight, position })
+    }
+  }
+}
+
+interface MemberRow {
+  delivery_group: number
+  provider_id: string
+  weight: number | null
+  position: number
+}
+
+async function membersOf(reader: Reader, groups: readonly number[]): Promise<Map<number, GroupMember[]>> {
+  if (groups.length === 0) return new Map()
+  const rows = await reader.all<MemberRow>(
+    `SELECT delivery_group, provider_id, weight, position FROM delivery_group_members
+     WHERE delivery_group IN (${groups.map(() => '?').join(', ')}) ORDER BY position, provider_id`,
+    groups,
+  )
+  const grouped = Map.groupBy(rows, (row) => row.delivery_group)
+  const member = ({ provider_id: providerId, weight, position }: MemberRow) => ({ providerId, weight, position })
+  return new Map([...grouped].map(([group, list]) => [group, list.map(member)]))
+}
+
+function present(row: Row, members: Map<number, GroupMember[]>): DeliveryGroup {
+  return {
+    n: row.n as number,
+    id: row.id as string,
+    teamId: row.team_id as string,
+    name: row.name as string,
+    strategy: row.strategy as GroupStrategy,
+    members: members.get(row.n as number) ?? [],
+    createdAt: row.created_at as number,
+    updatedAt: row.updated_at as number,
+  }
+}

@@ -1,0 +1,69 @@
+// Caps of sending accounts: recipients in a second, minute, hour and day, counted durably in fixed UTC windows (decisions §3.3).
+
+import type { Tx } from '../../db/db.ts'
+import type { OutboundParts } from '../parts.ts'
+import type { Provider, QuotaRange, Quotas } from '../records.ts'
+
+const WINDOWS = [
+  ['perSecond', 'second', 1000],
+  ['perMinute', 'minute', 60_000],
+  ['perHour', 'hour', 3_600_000],
+  ['perDay', 'day', 86_400_000],
+] as const satisfies readonly (readonly [keyof Quotas, string, number])[]
+
+export class QuotaCounts {
+  readonly #parts: Pick<OutboundParts, 'vault' | 'clock'>
+
+  constructor(parts: Pick<OutboundParts, 'vault' | 'clock'>) {
+    this.#parts = parts
+  }
+
+  /** True for an account without any cap: nothing is counted for it. */
+  isFree(provider: Provider): boolean {
+    return WINDOWS.every(([member]) => provider.quotas[member] === null)
+  }
+
+  /**
+   * Takes room for a hand-over in every window, or in none.
+   * @returns null when it was taken, else when (ms) the last of the full windows opens anew
+   */
+  async take(tx: Tx, provider: Provider, recipients: number): Promise<number | null> {
+    const now = this.#parts.clock.now()
+    const room: { window: string; start: number; count: number }[] = []
+    let opensAt: number | null = null
+    for (const [member, window, lengthMs] of WINDOWS) {
+      const range = provider.quotas[member]
+      if (range === null) continue
+      const start = now - (now % lengthMs)
+      const count = await this.#count(tx, provider.n, window, start)
+      const cap = this.capOf(provider.id, range, window, start)
+      // A mail to more people than a window ever takes goes alone into an empty one: else it would wait for ever.
+      if (count > 0 && count + recipients > cap) opensAt = Math.max(opensAt ?? 0, start + lengthMs)
+      room.push({ window, start, count: count + recipients })
+    }
+    if (opensAt !== null) return opensAt
+    for (const { window, start, count } of room) {
+      await tx.run(
+        `INSERT INTO quota_counts (provider, window, start, count) VALUES (?, ?, ?, ?)
+         ON CONFLICT (provider, window) DO UPDATE SET start = excluded.start, count = excluded.count`,
+        [provider.n, window, start, count],
+      )
+    }
+    return null
+  }
+
+  /** The cap of one window: drawn evenly from the range, the same for the whole window and for everybody who asks. */
+  capOf(providerId: string, { min, max }: QuotaRange, window: string, start: number): number {
+    if (min === max) return min
+    const drawn = this.#parts.vault.mac('quota', `${providerId} ${window} ${start}`).readUIntBE(0, 6)
+    return min + Math.floor((drawn / 2 ** 48) * (max - min + 1))
+  }
+
+  async #count(tx: Tx, provider: number, window: string, start: number): Promise<number> {
+    const row = await tx.get<{ start: number; count: number }>(
+      'SELECT start, count FROM quota_counts WHERE provider = ? AND window = ?',
+      [provider, window],
+    )
+    return row?.start === start ? row.count : 0
+  }
+}
