@@ -18,9 +18,9 @@ import type { Email } from '../../src/outbound/records.ts'
 import { Suppressions } from '../../src/outbound/suppressions.ts'
 import { ManualClock } from './clock.ts'
 
-export interface SentHouse extends AsyncDisposable {
+/** What decides the fate of mails of one team, and ways to have some. */
+export interface Sent {
   app: Context
-  clock: ManualClock
   emails: Emails
   fate: Fate
   queue: Queue
@@ -38,23 +38,40 @@ export interface SentHouse extends AsyncDisposable {
   events(): Promise<{ type: string; data: Record<string, unknown> }[]>
 }
 
+export interface SentHouse extends Sent, AsyncDisposable {
+  clock: ManualClock
+}
+
 const LIFETIME_MS = 48 * 3_600_000
 
+/** On a data folder of its own, without any door. */
 export async function openSent(): Promise<SentHouse> {
   const folder = await mkdtemp(join(tmpdir(), 'mailstead-sent-'))
   const clock = new ManualClock()
   const config = loadConfig({ DATA_DIR: folder, MAIL_HOSTS: 'mx.mailstead.test' }, join(folder, 'none.json'))
   const app = await openContext(config, { clock, log: openLog('silent') })
+  const teamId = (await app.directory.teams.create({ name: 'Shop' })).id
+  await app.directory.domains.create(teamId, 'shop.test')
+  return {
+    ...sentFrom(app, teamId),
+    clock,
+    async [Symbol.asyncDispose]() {
+      await app.close()
+      await rm(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+/** Inside an appliance that runs. */
+export function sentFrom(app: Context, teamId: string): Sent {
+  const { clock } = app
   const emails = new Emails(app)
   const queue = new Queue(app)
   const suppressions = new Suppressions(app)
   const fate = new Fate({ ...app, queue, suppressions })
   const feedback = new Feedback({ ...app, emails, fate })
   const notices = new Notices({ ...app, emails, queue })
-  const teamId = (await app.directory.teams.create({ name: 'Shop' })).id
-  await app.directory.domains.create(teamId, 'shop.test')
-
-  const accepted: SentHouse['accepted'] = async (recipients, from) => {
+  const accepted: Sent['accepted'] = async (recipients, from) => {
     const sender = from?.email ?? 'news@shop.test'
     const id = newId('email')
     const bytes = Buffer.from(`From: ${sender}\r\nSubject: Hello\r\nMessage-ID: <${id}@shop.test>\r\n\r\nHello\r\n`)
@@ -83,7 +100,6 @@ export async function openSent(): Promise<SentHouse> {
   }
   return {
     app,
-    clock,
     emails,
     fate,
     queue,
@@ -110,10 +126,6 @@ export async function openSent(): Promise<SentHouse> {
     async events() {
       const rows = await app.db.read.all<{ body: string }>('SELECT body FROM events ORDER BY n')
       return rows.map(({ body }) => JSON.parse(body) as { type: string; data: Record<string, unknown> })
-    },
-    async [Symbol.asyncDispose]() {
-      await app.close()
-      await rm(folder, { recursive: true, force: true })
     },
   }
 }

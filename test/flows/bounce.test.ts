@@ -1,0 +1,227 @@
+// A mail comes back: over SMTP to the address made for it, into the log, the list of the suppressed and the events.
+
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { composeDsn } from '../../src/mail/dsn.ts'
+import { bounceAddress } from '../../src/outbound/bounce-address.ts'
+import type { Email } from '../../src/outbound/records.ts'
+import { ManualClock } from '../support/clock.ts'
+import { startHouse } from '../support/house.ts'
+import { keptIn, logOf, sweepContent } from '../support/kept.ts'
+import { sentFrom } from '../support/sent.ts'
+import { plainMail, SmtpClient } from '../support/smtp.ts'
+
+const clock = new ManualClock()
+const house = await startHouse({
+  clock,
+  env: { MAIL_HOSTS: 'mx.mailstead.test,mx2.mailstead.test' },
+  zone: {
+    'out.test': { TXT: ['v=spf1 ip4:127.0.0.1 -all'], A: ['127.0.0.1'] },
+    '_dmarc.out.test': { TXT: ['v=DMARC1; p=reject'] },
+    'mx.out.test': { TXT: ['v=spf1 ip4:127.0.0.1 -all'], A: ['127.0.0.1'] },
+  },
+})
+after(async () => {
+  await sweepContent(house, clock)
+  await house.close()
+})
+const { app } = house
+const team = await house.team()
+await team.domain('shop.test')
+const sent = sentFrom(app, team.id)
+const port = house.ports.smtp
+
+function addressOf(email: Email): string {
+  return bounceAddress(app.vault, app.config, email.n)
+}
+
+/** A report as another appliance of this kind would write it. */
+function dsn(email: Email, recipient: string, text = '550 5.1.1 User unknown'): Buffer {
+  const failure = { email: recipient, status: '5.1.1', reason: '', diagnostic: text, lastAttemptAt: clock.now() }
+  return composeDsn({
+    reportingMta: 'mx.out.test',
+    from: { email: 'mailer-daemon@mx.out.test', name: '' },
+    to: { email: addressOf(email), name: '' },
+    messageId: 'report@mx.out.test',
+    date: clock.now(),
+    arrivedAt: clock.now(),
+    envelopeId: 'x',
+    subject: email.subject,
+    originalMessageId: email.internetMessageId,
+    recipients: [failure],
+    original: Buffer.from(`Message-ID: <${email.internetMessageId}>\r\n\r\n`),
+  })
+}
+
+async function offer(to: string | string[], content: string | Buffer, from = ''): Promise<string> {
+  await using client = await SmtpClient.greet(port, 'mx.out.test')
+  return (await client.mail({ from, to, content })).text
+}
+
+async function statuses(email: Email): Promise<(string | null)[]> {
+  return (await sent.deliveries(email)).map(({ status, statusReason }) => statusReason ?? status)
+}
+
+test('a report to the address of a mail: the delivery failed, the recipient is suppressed, the event is there', async () => {
+  const email = await sent.sent(['gone@out.test', 'there@out.test'])
+  const events = (await sent.events()).length
+  assert.match(await offer(addressOf(email), dsn(email, 'gone@out.test')), /^250 2\.0\.0 Ok: queued as /)
+  assert.deepEqual(await statuses(email), ['bounced_after_accept: 550 5.1.1 User unknown', 'sent'])
+  assert.deepEqual(
+    await sent.suppressions.of(app.db.read, team.id, ['gone@out.test', 'there@out.test']),
+    new Set(['gone@out.test']),
+  )
+  const [event] = (await sent.events()).slice(events)
+  assert.deepEqual([event!.type, event!.data.recipient], ['message.bounced', 'gone@out.test'])
+  const row = (await logOf(house, team.id)).at(-1)!
+  assert.deepEqual(
+    [row.status, row.reason, row.mail_from, row.rcpt_to, row.domain, row.message_id],
+    ['stored', null, '', addressOf(email), 'bounce.mx.mailstead.test', null],
+  )
+  assert.deepEqual(row.evidence.report, {
+    kind: 'bounce',
+    message_id: email.id,
+    outcome: 'The report told of a bounce for 1 of its recipients',
+  })
+  const { body } = await house.get('/inbound/logs', team.key)
+  const shown = await house.get(`/inbound/logs/${body.data[0].id}`, team.key)
+  assert.equal(shown.body.data.evidence.report.message_id, email.id)
+  // The peer missed our answer and sends it again: nothing changes.
+  const count = (await sent.events()).length
+  assert.match(await offer(addressOf(email), dsn(email, 'gone@out.test')), /^250 /)
+  assert.equal((await sent.events()).length, count)
+})
+
+test('under any of our names, in any case, and from a sender that is not the null one', async () => {
+  const email = await sent.sent(['any@out.test'])
+  const address = addressOf(email).toUpperCase().replace('@BOUNCE.MX.', '@Bounce.MX2.')
+  assert.match(await offer(address, dsn(email, 'any@out.test'), 'mailer-daemon@mx.out.test'), /^250 /)
+  assert.match((await statuses(email))[0]!, /^bounced_after_accept/)
+})
+
+test('an address we did not make is unknown, and so is that of a mail nobody remembers', async () => {
+  const email = await sent.sent(['x@out.test'])
+  const forged = addressOf(email).replace(/.@/, (end) => (end === '0@' ? '1@' : '0@'))
+  const unknown = [
+    forged,
+    bounceAddress(app.vault, app.config, 999_999),
+    'b@bounce.mx.mailstead.test',
+    'ana@bounce.mx.mailstead.test',
+  ]
+  for (const address of unknown) {
+    assert.equal(await offer(address, dsn(email, 'x@out.test')), '550 5.1.1 There is no such mailbox here', address)
+  }
+  assert.match(await offer('x@bounce.other.test', 'x'), /^550 5\.7\.1 /)
+  assert.deepEqual(await statuses(email), ['sent'])
+})
+
+test('a complaint at the address for complaints', async () => {
+  const email = await sent.sent(['angry@out.test'])
+  const report = (returnPath: string) =>
+    [
+      'From: fbl@out.test',
+      'To: fbl@bounce.mx.mailstead.test',
+      'Subject: complaint',
+      'Content-Type: multipart/report; report-type=feedback-report; boundary=b',
+      '',
+      '--b',
+      'Content-Type: message/feedback-report',
+      '',
+      'Feedback-Type: abuse',
+      'User-Agent: Test/1',
+      'Original-Rcpt-To: angry@out.test',
+      '--b',
+      'Content-Type: message/rfc822',
+      '',
+      `Return-Path: <${returnPath}>`,
+      `Message-ID: <${email.internetMessageId}>`,
+      '--b--',
+      '',
+    ].join('\r\n')
+  // Whoever knows nothing but the Message-ID is thanked, and nothing happens.
+  const rows = (await logOf(house, team.id)).length
+  assert.match(await offer('fbl@bounce.mx.mailstead.test', report('x@y.test'), 'fbl@stranger.test'), /^250 /)
+  assert.deepEqual(await statuses(email), ['sent'])
+  assert.equal((await logOf(house, team.id)).length, rows)
+  assert.match(await offer('FBL@bounce.mx.mailstead.test', report(addressOf(email))), /^250 /)
+  assert.deepEqual(await statuses(email), ['complained'])
+  const { kind } = (await logOf(house, team.id)).at(-1)!.evidence.report as unknown as { kind: string }
+  assert.equal(kind, 'complaint')
+})
+
+test('an auto-reply reaches the mailbox that sent the mail', async () => {
+  const ana = await team.mailbox('ana@shop.test')
+  const email = await sent.sent(['away@out.test'], ana)
+  const more = ['Auto-Submitted: auto-replied', `In-Reply-To: <${email.internetMessageId}>`]
+  const reply = plainMail({ from: 'away@out.test', to: addressOf(email), subject: 'Out of office', more })
+  assert.match(await offer(addressOf(email), reply), /^250 /)
+  const [mail, ...others] = await keptIn(house, ana.id)
+  assert.deepEqual(others, [])
+  assert.deepEqual([mail!.subject, mail!.rcptTo, mail!.role], ['Out of office', addressOf(email), 'inbox'])
+  const row = (await logOf(house, team.id)).at(-1)!
+  assert.deepEqual([row.status, row.mailbox_id], ['stored', ana.id])
+  assert.deepEqual(await statuses(email), ['sent'])
+  // A mail that fails DMARC is refused there as everywhere.
+  const forged = plainMail({ from: 'ann@out.test', to: addressOf(email) })
+  await using client = await SmtpClient.greet(port, 'stranger.test')
+  assert.match(
+    (await client.mail({ from: 'x@stranger.test', to: addressOf(email), content: forged })).text,
+    /^550 5\.7\.1 /,
+  )
+})
+
+test('what is no report is refused where no mailbox sent the mail, and the log says so', async () => {
+  const email = await sent.sent(['x@out.test'])
+  const reply = await offer(addressOf(email), plainMail({ from: 'ann@out.test', to: addressOf(email) }), 'ann@out.test')
+  assert.equal(reply, '550 5.7.1 This address only takes reports about mail that was sent')
+  const row = (await logOf(house, team.id)).at(-1)!
+  assert.deepEqual([row.status, row.reason, row.rcpt_to], ['refused', 'not_a_report', addressOf(email)])
+  assert.equal(await offer('fbl@bounce.mx.mailstead.test', plainMail({ from: 'a@out.test', to: 'b@c.test' })), reply)
+  const { body } = await house.get('/inbound/logs?status=refused', team.key)
+  assert.equal(body.data[0].reason, 'not_a_report')
+})
+
+test('an address of reports travels alone', async () => {
+  const [one, two] = [await sent.sent(['x@out.test']), await sent.sent(['y@out.test'])]
+  await team.mailbox('ben@shop.test')
+  for (const to of [
+    [addressOf(one), addressOf(two)],
+    [addressOf(one), 'ben@shop.test'],
+    ['ben@shop.test', addressOf(one)],
+  ]) {
+    assert.equal(await offer(to, 'x'), '452 4.5.3 Send to this recipient separately')
+  }
+  // The same one twice is one.
+  assert.match(await offer([addressOf(one), addressOf(one)], dsn(one, 'x@out.test')), /^250 /)
+})
+
+test('bad bytes in a report are refused, with a row for the team', async () => {
+  const email = await sent.sent(['x@out.test'])
+  await using client = await SmtpClient.greet(port)
+  await client.command('MAIL FROM:<>', 250)
+  await client.command(`RCPT TO:<${addressOf(email)}>`, 250)
+  await client.command('DATA', 354)
+  client.write('Subject: a\nb\r\n\r\n.\r\n')
+  assert.match((await client.reply()).text, /^550 5\.6\.11 /)
+  const row = (await logOf(house, team.id)).at(-1)!
+  assert.deepEqual([row.status, row.reason, row.rcpt_to], ['refused', 'bad_bytes', addressOf(email)])
+})
+
+test('the operator can be written to at the domain of reports as well (RFC 5321 4.5.1)', async () => {
+  const found = await app.directory.mailboxes.receiver('postmaster', null)
+  assert.equal(found.reason, null)
+  const mail = plainMail({ from: 'ann@out.test', to: 'postmaster@bounce.mx.mailstead.test', subject: 'Hello operator' })
+  assert.match(await offer('postmaster@bounce.mx.mailstead.test', mail, 'ann@out.test'), /^250 /)
+  assert.ok(found.reason === null)
+  assert.equal((await keptIn(house, found.mailbox.id)).at(-1)!.subject, 'Hello operator')
+})
+
+test('who sent from a mailbox is told of a mail that came back', async () => {
+  const eva = await team.mailbox('eva@shop.test')
+  const email = await sent.sent(['lost@out.test'], eva)
+  assert.match(await offer(addressOf(email), dsn(email, 'lost@out.test')), /^250 /)
+  assert.deepEqual(await sent.emails.noticesDue(10), [email.n])
+  assert.equal(await sent.notices.run(), 1)
+  const { body } = await house.get('/inbound/logs?search=lost', team.key)
+  assert.deepEqual(body.data, [])
+})
