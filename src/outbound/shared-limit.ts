@@ -30,10 +30,12 @@ export interface LimitRequestFilter {
 
 export interface SharedLimitParts extends OutboundParts {
   providers: {
-    /** Makes the team's row of the shared account, or switches it off. */
-    ensureShared(tx: Tx, teamId: string, enabled: boolean): Promise<unknown>
-    /** The team's row of the shared account while it is enabled. */
-    sharedOf(teamId: string): Promise<Provider | undefined>
+    connections: {
+      /** Makes the team's row of the shared account, or switches it off. */
+      ensureShared(tx: Tx, teamId: string, enabled: boolean): Promise<unknown>
+      /** That row; undefined for a team that never had one. */
+      sharedOf(teamId: string): Promise<Provider | undefined>
+    }
   }
 }
 
@@ -55,7 +57,7 @@ export class SharedLimit {
   async limitOf(teamId: string): Promise<SharedLimitState> {
     const { db, providers } = this.#parts
     const account = await this.#account(db.read, teamId)
-    const shared = account.enabled ? await providers.sharedOf(teamId) : undefined
+    const shared = account.enabled ? await providers.connections.sharedOf(teamId) : undefined
     const pending = await this.pendingOf(teamId)
     const deniedLately = await this.#deniedLately(db.read, teamId)
     return stateOf(account, shared?.id ?? null, pending?.id ?? null, deniedLately)
@@ -170,12 +172,14 @@ export class SharedLimit {
     }
     if ((await directory.teams.get(teamId)) === undefined) throw notFound('team')
     await db.write(async (tx) => {
+      const before = await this.#account(tx, teamId)
       await tx.run(
         `INSERT INTO shared_limits (team_id, enabled, daily_limit) VALUES (?, ?, ?)
            ON CONFLICT (team_id) DO UPDATE SET enabled = excluded.enabled, daily_limit = excluded.daily_limit`,
         [teamId, enabled, limit],
       )
-      await providers.ensureShared(tx, teamId, enabled)
+      // A team may have switched its row off: another number does not switch it on again.
+      if (before.enabled !== enabled) await providers.connections.ensureShared(tx, teamId, enabled)
     })
     return this.limitOf(teamId)
   }

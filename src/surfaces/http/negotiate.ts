@@ -20,9 +20,10 @@ export function chooseType(visit: Visit): void {
   visit.accepts = chosen
 }
 
-/** 415 for a body that is anything but plain JSON. */
+/** 415 for a body that is anything but plain JSON, or is called so. */
 export function requireJsonBody(visit: Visit): void {
-  if (visit.found.entry!.body === null || !hasBody(visit.req)) return
+  const { body, route } = visit.found.entry!
+  if (body === null || !hasBody(visit.req)) return
   const coding = visit.header('content-encoding')
   if (coding !== undefined && coding.trim().toLowerCase() !== 'identity') {
     visit.ctx.set('Accept-Encoding', 'identity')
@@ -31,7 +32,7 @@ export function requireJsonBody(visit: Visit): void {
     })
   }
   const type = visit.header('content-type')
-  if (type === undefined || isJson(type)) return
+  if (type === undefined || isOneOf(type, route.takes)) return
   if (visit.method === 'POST') visit.ctx.set('Accept-Post', 'application/json')
   if (visit.method === 'PATCH') visit.ctx.set('Accept-Patch', 'application/json')
   throw new ProductError('unsupported_media_type', 'A body must be application/json in UTF-8.', {
@@ -40,9 +41,10 @@ export function requireJsonBody(visit: Visit): void {
 }
 
 /** JSON or a form of it, in UTF-8. Parts are trimmed one by one: one pattern for all takes square time on spaces. */
-function isJson(contentType: string): boolean {
+function isOneOf(contentType: string, others: readonly string[] = []): boolean {
   const [type, ...parameters] = contentType.split(';').map((part) => part.trim().toLowerCase())
-  return JSON_TYPE.test(type!) && parameters.every((part) => part === '' || /^charset="?utf-8"?$/.test(part))
+  const isKnown = JSON_TYPE.test(type!) || others.includes(type!)
+  return isKnown && parameters.every((part) => part === '' || /^charset="?utf-8"?$/.test(part))
 }
 
 /** The produced type the client likes best, the first of equals; null when it wants none (RFC 9110 12.5.1). */

@@ -48,7 +48,9 @@ export function openapiRoute(routes: readonly Route[], config: Config, surface: 
 
 /** The OpenAPI 3.1.0 document of one origin. */
 export function buildOpenapi(routes: readonly Route[], config: Config, surface: Surface): Json {
-  const own = routes.filter((one) => (one.surface ?? 'app') === surface || one.surface === 'both')
+  const own = routes.filter(
+    (one) => one.hidden !== true && ((one.surface ?? 'app') === surface || one.surface === 'both'),
+  )
   const paths: Record<string, Json> = {}
   for (const one of own) {
     // Paths are told relative to the servers; what lies at the origin names it as its own server.

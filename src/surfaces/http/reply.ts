@@ -7,7 +7,7 @@ import { encodeCursor } from './cursor.ts'
 import { errorMember, statusOf } from './errors.ts'
 import { etagOf, namesTag } from './etag.ts'
 import { spanOf } from './ranges.ts'
-import { type BytesAnswer, isAnswer, isBytes, type ListAnswer } from './route.ts'
+import { type BytesAnswer, isAnswer, isBytes, isPage, type ListAnswer, type PageAnswer } from './route.ts'
 import type { Visit } from './visit.ts'
 
 /** Seconds a client waits before it asks again when nobody knows better. */
@@ -24,9 +24,12 @@ export interface Outcome {
   lasting?: false
 }
 
+/** Whatever a handler may answer with, ready to be sent. */
+export type Result = Outcome | BytesAnswer | PageAnswer
+
 /** @throws Error when replies are checked and this one breaks the schema of its route */
-export function outcomeOf(visit: Visit, value: unknown): Outcome | BytesAnswer {
-  if (isBytes(value)) return value
+export function outcomeOf(visit: Visit, value: unknown): Result {
+  if (isBytes(value) || isPage(value)) return value
   const entry = visit.found.entry!
   const outcome: Outcome = { status: entry.status, data: value ?? null, headers: {}, meta: {} }
   if (isAnswer(value)) {
@@ -88,6 +91,15 @@ export async function sendBytes(visit: Visit, bytes: BytesAnswer): Promise<void>
   ctx.body = body
   ctx.set('Content-Type', bytes.type)
   ctx.length = end - start
+}
+
+/** Sends a page. */
+export function sendPage(visit: Visit, { status, html, headers }: PageAnswer): void {
+  const { ctx } = visit
+  for (const [name, value] of Object.entries(headers)) ctx.set(name, value)
+  ctx.status = status
+  ctx.set('Content-Type', 'text/html; charset=utf-8')
+  ctx.body = html
 }
 
 /** Reads the first piece before anything is sent: what cannot be read at all is an error with an envelope. */

@@ -4,18 +4,19 @@ import type { Tx } from '../../../db/db.ts'
 import type { OutboundParts } from '../../parts.ts'
 import type { Provider } from '../../records.ts'
 
-/** What of the sending accounts they use. */
-export interface AccountSecrets {
-  /** Opens what a provider keeps sealed, as it is now. */
-  secretsOf(provider: Provider): Promise<{ refreshToken: string | null }>
-  /** Keeps the token the other side gave in place of the one before. Open connections stay what they are. */
-  keepRotated(tx: Tx, providerId: string, refreshToken: string): Promise<void>
-  /** The connection was taken back: the account is in error at once (decisions §3.2). */
-  refuse(provider: Provider, reason: string): Promise<void>
-}
-
 export interface AccountParts extends OutboundParts {
-  providers: AccountSecrets
+  providers: {
+    connections: {
+      /** Opens what a provider keeps sealed, as it is now. */
+      secretsOf(provider: Provider): Promise<{ refreshToken: string | null }>
+      /** Keeps the token the other side gave in place of the one before. Open connections stay what they are. */
+      keepRotated(tx: Tx, providerId: string, refreshToken: string): Promise<void>
+    }
+    health: {
+      /** The connection was taken back: the account is in error at once (decisions §3.2). */
+      refuse(provider: Provider, reason: string): Promise<void>
+    }
+  }
 }
 
 export interface SesParts extends OutboundParts {

@@ -71,24 +71,25 @@ export class AccountSession {
   }
 
   async #refresh(): Promise<TokenAnswer> {
-    const { clock, db, providers } = this.#parts
+    const { clock, db } = this.#parts
+    const { connections, health } = this.#parts.providers
     // Read anew each time: another thread may have been given a newer one.
-    const { refreshToken } = await providers.secretsOf(this.#provider)
+    const { refreshToken } = await connections.secretsOf(this.#provider)
     if (refreshToken === null) return { kind: 'refused', text: 'The account is not connected: connect it again.' }
     const grant = { grant_type: 'refresh_token', refresh_token: refreshToken }
     const answer = await askToken(this.#client, this.issuer, grant)
     if (answer.kind === 'refused') {
-      const now = await providers.secretsOf(this.#provider)
+      const now = await connections.secretsOf(this.#provider)
       // The other thread was first, and what was shown had just been replaced.
       if (now.refreshToken !== refreshToken)
         return { kind: 'failed', stage: 'auth', text: answer.text, retryAfterMs: 0 }
-      await providers.refuse(this.#provider, answer.text)
+      await health.refuse(this.#provider, answer.text)
     }
     if (answer.kind !== 'given') return answer
     this.#token = { value: answer.accessToken, until: clock.now() + answer.lifetimeMs - MARGIN_MS }
     const { refreshToken: rotated } = answer
     if (rotated !== null && rotated !== refreshToken) {
-      await db.write((tx) => providers.keepRotated(tx, this.#provider.id, rotated))
+      await db.write((tx) => connections.keepRotated(tx, this.#provider.id, rotated))
     }
     return answer
   }

@@ -1,0 +1,61 @@
+// Pages a person opens: plain HTML that holds no script, loads nothing, and can be put into no frame.
+
+import { createHash } from 'node:crypto'
+import type { PageAnswer } from '../http/route.ts'
+import { page } from '../http/route.ts'
+
+export interface Content {
+  title: string
+  /** Each becomes a paragraph. */
+  texts: readonly string[]
+  /** Where the person may go on. */
+  link?: { href: string; text: string } | null
+}
+
+const STYLE =
+  'body{font:1.1rem/1.5 system-ui,sans-serif;max-width:34rem;margin:4rem auto;padding:0 1.5rem;color:#222;background:#fff}' +
+  'h1{font-size:1.5rem}a{color:#0b57d0}@media(prefers-color-scheme:dark){body{color:#eee;background:#1b1b1b}a{color:#8ab4f8}}'
+const STYLE_HASH = createHash('sha256').update(STYLE).digest('base64')
+
+const HEADERS = {
+  'Content-Security-Policy': `default-src 'none'; style-src 'sha256-${STYLE_HASH}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
+  // The address of the page may hold what nobody else is to see.
+  'Referrer-Policy': 'no-referrer',
+  'X-Frame-Options': 'DENY',
+  'X-Robots-Tag': 'noindex',
+}
+
+/** @param status 200 unless something went wrong */
+export function htmlPage(content: Content, status = 200): PageAnswer {
+  const link =
+    content.link == null ? [] : [`<p><a href="${escaped(content.link.href)}">${escaped(content.link.text)}</a></p>`]
+  const body = [
+    `<h1>${escaped(content.title)}</h1>`,
+    ...content.texts.map((text) => `<p>${escaped(text)}</p>`),
+    ...link,
+  ]
+  const head = [
+    '<meta charset="utf-8">',
+    '<meta name="viewport" content="width=device-width">',
+    `<title>${escaped(content.title)} - Mailstead</title>`,
+    `<style>${STYLE}</style>`,
+  ]
+  const html = `<!doctype html>\n<html lang="en"><head>${head.join('')}</head><body>${body.join('')}</body></html>\n`
+  return page({ status, html, headers: HEADERS })
+}
+
+/** The same page on the way to another place: browsers go on at once. @param location a URL of our own */
+export function onwardPage(content: Content, location: string): PageAnswer {
+  const { html, headers } = htmlPage(content, 303)
+  return page({ status: 303, html, headers: { ...headers, Location: location } })
+}
+
+/** Text as text, also inside a quoted attribute. */
+function escaped(text: string): string {
+  return text
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll('"', '&quot;')
+    .replaceAll("'", '&#39;')
+}
