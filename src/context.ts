@@ -22,6 +22,7 @@ import { Teams } from './directory/teams.ts'
 import { Outbox } from './events/outbox.ts'
 import { Telling } from './events/webhooks/telling.ts'
 import { Inspector } from './mail/inspector.ts'
+import { type Outbound, openOutbound } from './outbound/outbound.ts'
 import { openStore, type Store } from './store/store.ts'
 
 // Two cores: one thread inspects mail while this one talks; one more may search.
@@ -47,6 +48,7 @@ export interface Context {
   /** Who asked to be told of it. */
   telling: Telling
   store: Store
+  outbound: Outbound
   /** Threads that authenticate and parse arriving mail. */
   inspector: Inspector
   /** Closes what was opened, the last first; the database is written back before it returns. */
@@ -83,7 +85,12 @@ export async function openContext(config: Config, overrides: Overrides = {}): Pr
   const telling = new Telling({ db, clock, log, config, vault, resolver, wake, outbox })
   const store = openStore({ db, blobsDb, clock })
   const openAccount = store.openAccount
-  const directory = openDirectory({ db, clock, vault, resolver, config, openAccount })
+  const directory: Directory = openDirectory({
+    ...{ db, clock, vault, resolver, config, openAccount },
+    foreignIn: (reader, teamId, scope) => outbound.foreignIn(reader, teamId, scope),
+  })
+  const parts = { db, clock, log, config, vault, resolver, directory, store, outbox, wake }
+  const outbound: Outbound = openOutbound(parts)
   const inspector = new Inspector({ threads: INSPECT_THREADS, dnsServers: config.DNS_SERVERS })
   return {
     config,
@@ -99,10 +106,11 @@ export async function openContext(config: Config, overrides: Overrides = {}): Pr
     outbox,
     telling,
     store,
+    outbound,
     inspector,
     close: async () => {
       wake.close()
-      const parts = [telling, inspector, resolver, threads, blobsDb, db]
+      const parts = [outbound, telling, inspector, resolver, threads, blobsDb, db]
       await closeAll([...parts.map((part) => () => part.close()), async () => freeFolder()])
     },
   }

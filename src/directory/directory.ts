@@ -9,6 +9,7 @@ import { Domains } from './domains.ts'
 import { Filters } from './filters.ts'
 import { Keys } from './keys.ts'
 import { Limits } from './limits.ts'
+import type { ForeignIn } from './mailbox-input.ts'
 import { Mailboxes } from './mailboxes.ts'
 import { Replays } from './replays.ts'
 import { Teams } from './teams.ts'
@@ -31,6 +32,8 @@ export interface DirectoryParts {
   config: Config
   /** Makes the mail side of a new mailbox inside the unit of work that makes the mailbox. */
   openAccount(tx: Tx, mailboxId: string): Promise<void>
+  /** See {@link ForeignIn}. */
+  foreignIn: ForeignIn
 }
 
 export function openDirectory(parts: DirectoryParts): Directory {

@@ -1,6 +1,7 @@
 // What may be asked of a mailbox: its address, its quota, its name, through whom it may send (decisions §5.2).
 
 import { invalid } from '../base/errors.ts'
+import type { Reader } from '../db/db.ts'
 import { domainName } from './domain-name.ts'
 import { checkName } from './teams.ts'
 
@@ -67,13 +68,22 @@ export function checkQuota(bytes: number): number {
   return bytes
 }
 
-/** @throws ProductError validation_error on `send_scope`: there are no sending accounts yet that could be named */
-export function checkSendScope(scope: SendScope): SendScope {
-  if (scope.type === 'providers') throw missing('provider_public_ids', 'provider')
-  if (scope.type === 'group') throw missing('group_public_ids', 'delivery group')
-  return scope
-}
+/** The accounts or groups a scope names that are none of the team's. */
+export type ForeignIn = (reader: Reader, teamId: string, scope: SendScope) => Promise<ReadonlySet<string>>
 
-function missing(member: string, noun: string) {
-  return invalid(`send_scope.${member}.0`, 'not_found', `There is no such ${noun}.`)
+/** @throws ProductError validation_error on `send_scope`: what is not the team's is told like what does not exist */
+export async function checkSendScope(
+  reader: Reader,
+  teamId: string,
+  scope: SendScope,
+  foreignIn: ForeignIn,
+): Promise<SendScope> {
+  if (scope.type === 'all') return scope
+  const foreign = await foreignIn(reader, teamId, scope)
+  const ids = scope.type === 'providers' ? scope.providerIds : scope.groupIds
+  const [member, noun] =
+    scope.type === 'providers' ? ['provider_public_ids', 'provider'] : ['group_public_ids', 'delivery group']
+  const index = ids.findIndex((id) => foreign.has(id))
+  if (index !== -1) throw invalid(`send_scope.${member}.${index}`, 'not_found', `There is no such ${noun}.`)
+  return scope
 }

@@ -15,6 +15,7 @@ import {
   checkQuota,
   checkReason,
   checkSendScope,
+  type ForeignIn,
   QUOTA_DEFAULT_BYTES,
   type SendScope,
 } from './mailbox-input.ts'
@@ -57,6 +58,7 @@ interface MailboxParts {
   keys: Keys
   /** Makes the mail side of a new mailbox: folders and counters. */
   openAccount(tx: Tx, mailboxId: string): Promise<void>
+  foreignIn: ForeignIn
 }
 
 export class Mailboxes {
@@ -164,9 +166,14 @@ export class Mailboxes {
     usedBytes: number,
     check?: (current: Mailbox) => void,
   ): Promise<Mailbox> {
-    return this.#change(teamId, id, (mailbox) => {
+    const { foreignIn } = this.#parts
+    return this.#change(teamId, id, async (mailbox, _now, tx) => {
       check?.(mailbox)
       if (mailbox.status === 'deleted') throw conflict('The mailbox is deleted.')
+      const sendScope =
+        change.sendScope === undefined
+          ? mailbox.sendScope
+          : await checkSendScope(tx, teamId, change.sendScope, foreignIn)
       const quotaBytes = change.quotaBytes === undefined ? mailbox.quotaBytes : checkQuota(change.quotaBytes)
       if (quotaBytes !== mailbox.quotaBytes && quotaBytes < usedBytes) {
         throw invalid('quota_bytes', 'below_usage', `The mailbox already holds ${usedBytes} bytes.`)
@@ -175,7 +182,7 @@ export class Mailboxes {
         ...mailbox,
         quotaBytes,
         displayName: change.displayName === undefined ? mailbox.displayName : checkDisplayName(change.displayName),
-        sendScope: change.sendScope === undefined ? mailbox.sendScope : checkSendScope(change.sendScope),
+        sendScope,
       }
     })
   }
@@ -211,6 +218,15 @@ export class Mailboxes {
     })
   }
 
+  /** Whether a mailbox that is not deleted may send through that account or group by name. */
+  async namedInScope(tx: Tx, teamId: string, id: string): Promise<boolean> {
+    const row = await tx.get(
+      `SELECT 1 AS found FROM mailboxes WHERE team_id = ? AND status <> 'deleted' AND instr(send_scope, ?) > 0 LIMIT 1`,
+      [teamId, `"${id}"`],
+    )
+    return row !== undefined
+  }
+
   /** Whether a domain has mailboxes that are not deleted. */
   async anyAt(tx: Tx, domainId: string): Promise<boolean> {
     const row = await tx.get(`SELECT 1 AS found FROM mailboxes WHERE domain_id = ? AND status <> 'deleted' LIMIT 1`, [
@@ -220,7 +236,7 @@ export class Mailboxes {
   }
 
   async #createIn(tx: Tx, teamId: string, input: MailboxInput): Promise<Mailbox> {
-    const { domains, clock, openAccount } = this.#parts
+    const { domains, clock, openAccount, foreignIn } = this.#parts
     const address = checkAddress(input.email)
     const displayName = checkDisplayName(input.displayName ?? null)
     const domain = await domains.ofTeam(tx, teamId, address.domain)
@@ -237,7 +253,7 @@ export class Mailboxes {
       email: address.email,
       displayName,
       quotaBytes: checkQuota(input.quotaBytes ?? QUOTA_DEFAULT_BYTES),
-      sendScope: checkSendScope(input.sendScope ?? { type: 'all' }),
+      sendScope: await checkSendScope(tx, teamId, input.sendScope ?? { type: 'all' }, foreignIn),
       status: 'active',
       statusReason: null,
       isAgent: false,

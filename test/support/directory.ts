@@ -49,7 +49,12 @@ export async function openTestDirectory(zone: Zone = {}): Promise<TestDirectory>
     if (house.accountFailure !== null) throw house.accountFailure
     accounts.push(mailboxId)
   }
-  const directory = openDirectory({ db, clock, vault, resolver, config, openAccount })
+  const directory = openDirectory({
+    ...{ db, clock, vault, resolver, config, openAccount },
+    // No sending accounts here: whatever is named is nobody's.
+    foreignIn: async (_reader, _team, scope) =>
+      new Set(scope.type === 'providers' ? scope.providerIds : scope.type === 'group' ? scope.groupIds : []),
+  })
   const house: TestDirectory = {
     directory,
     db,

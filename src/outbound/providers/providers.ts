@@ -123,6 +123,15 @@ export class Providers {
     return rows.map(presentProvider)
   }
 
+  /** Those of the ids that are accounts of the team. */
+  async own(reader: Reader, teamId: string, ids: readonly string[]): Promise<Set<string>> {
+    const rows = await reader.all<{ id: string }>(
+      `SELECT id FROM providers WHERE team_id = ? AND id IN (${ids.map(() => '?').join(', ')})`,
+      [teamId, ...ids],
+    )
+    return new Set(rows.map(({ id }) => id))
+  }
+
   async stats(teamId: string): Promise<ProviderStats> {
     const rows = await this.#parts.db.read.all<{ type: ProviderType; status: ProviderStatus; count: number }>(
       'SELECT type, status, count(*) AS count FROM providers WHERE team_id = ? GROUP BY type, status',

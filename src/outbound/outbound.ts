@@ -1,0 +1,126 @@
+// Sending, put together: from a wish that was accepted to the fate of each of its copies.
+
+import { closeAll } from '../base/loop.ts'
+import type { Reader } from '../db/db.ts'
+import type { SendScope } from '../directory/mailbox-input.ts'
+import { Feedback } from './feedback.ts'
+import { Groups } from './groups.ts'
+import { DeliveryLog } from './log/delivery-log.ts'
+import { Emails } from './log/emails.ts'
+import { Fate } from './log/fate.ts'
+import { Notices } from './notices.ts'
+import { OAuth } from './oauth/oauth.ts'
+import type { OutboundParts } from './parts.ts'
+import { Providers } from './providers/providers.ts'
+import { Queue } from './queue.ts'
+import { Router } from './routing/router.ts'
+import { Runner } from './runner/runner.ts'
+import { SharedLimit } from './shared-limit.ts'
+import { Signer } from './sign.ts'
+import { Sns } from './sns/sns.ts'
+import { Submitter } from './submit.ts'
+import { Suppressions } from './suppressions.ts'
+import { openGmail } from './transports/gmail.ts'
+import { openOutlook } from './transports/outlook.ts'
+import { openSes } from './transports/ses.ts'
+import { Transports } from './transports/transports.ts'
+
+export interface Outbound {
+  providers: Providers
+  groups: Groups
+  sharedLimit: SharedLimit
+  oauth: OAuth
+  sns: Sns
+  router: Router
+  transports: Transports
+  emails: Emails
+  log: DeliveryLog
+  fate: Fate
+  queue: Queue
+  suppressions: Suppressions
+  feedback: Feedback
+  notices: Notices
+  submitter: Submitter
+  /** The worker that empties the queue; one for a data folder. */
+  runner(): Runner
+  /** See `directory/mailbox-input.ts` ForeignIn. */
+  foreignIn(reader: Reader, teamId: string, scope: SendScope): Promise<ReadonlySet<string>>
+  /** Ends connections to the accounts of others. */
+  close(): Promise<void>
+}
+
+export function openOutbound(parts: OutboundParts): Outbound {
+  const accounts = openAccounts(parts)
+  const { providers, groups, sharedLimit, transports } = accounts
+  const suppressions = new Suppressions(parts)
+  const queue = new Queue(parts)
+  const emails = new Emails(parts)
+  const fate = new Fate({ ...parts, queue, suppressions })
+  const notices = new Notices({ ...parts, emails, queue })
+  const router = new Router({ ...parts, providers, groups, sharedLimit })
+  const signer = new Signer(parts)
+  const oauth = new OAuth({ ...parts, providers })
+  const sns = new Sns({ ...parts, emails, fate })
+  const taking = { ...parts, emails, fate, queue, suppressions, router }
+  const submitter = new Submitter(taking)
+  const worker = { ...parts, queue, emails, fate, router, signer, transports, notices, providers: providers.health }
+  return {
+    ...accounts,
+    suppressions,
+    queue,
+    emails,
+    fate,
+    notices,
+    router,
+    oauth,
+    sns,
+    submitter,
+    log: new DeliveryLog(parts),
+    feedback: new Feedback({ ...parts, emails, fate }),
+    runner: () => new Runner(worker),
+    foreignIn: (reader, teamId, scope) => foreignIn(accounts, reader, teamId, scope),
+    close: () => closeAll([submitter, oauth, sns, transports].map((part) => () => part.close())),
+  }
+}
+
+/** The sending accounts and what carries mail for them: each knows the other, since accounts are checked by what carries for them. */
+function openAccounts(parts: OutboundParts) {
+  const { mailboxes } = parts.directory
+  const groups: Groups = new Groups({
+    ...parts,
+    ownProviders: (reader, teamId, ids) => providers.own(reader, teamId, ids),
+    isNamed: (tx, teamId, id) => mailboxes.namedInScope(tx, teamId, id),
+  })
+  const providers: Providers = new Providers({
+    ...parts,
+    openTransport: (provider) => transports.of(provider),
+    async namedBy(tx, { teamId, id }) {
+      if (await groups.names(tx, id)) return { field: 'members', what: 'a delivery group' }
+      const named = await mailboxes.namedInScope(tx, teamId, id)
+      return named ? { field: 'send_scope', what: 'the send_scope of a mailbox' } : null
+    },
+  })
+  const sharedLimit = new SharedLimit({ ...parts, providers })
+  const transports: Transports = new Transports({
+    ...parts,
+    secretsOf: (provider) => providers.secretsOf(provider),
+    accounts: {
+      gmail_api: (provider) => openGmail({ ...parts, providers }, provider),
+      outlook_api: (provider) => openOutlook({ ...parts, providers }, provider),
+      amazon_ses: (provider) => openSes({ ...parts, sharedLimit }, provider),
+    },
+  })
+  return { groups, providers, sharedLimit, transports }
+}
+
+async function foreignIn(
+  { providers, groups }: Pick<Outbound, 'providers' | 'groups'>,
+  reader: Reader,
+  teamId: string,
+  scope: SendScope,
+): Promise<ReadonlySet<string>> {
+  if (scope.type === 'all') return new Set()
+  if (scope.type === 'group')
+    return new Set(scope.groupIds).difference(await groups.own(reader, teamId, scope.groupIds))
+  return new Set(scope.providerIds).difference(await providers.own(reader, teamId, scope.providerIds))
+}
