@@ -1,0 +1,82 @@
+// The bytes of a mail as they go over the wire: what was signed and nothing else, dots stuffed and the end mark behind.
+
+import { isAscii } from 'node:buffer'
+
+const CR = 13
+const LF = 10
+const DOT = 46
+/** Below, one write of a copy is cheaper than several without. */
+const ONE_PIECE_BYTES = 128 * 1024
+
+export interface Content {
+  /** In their order; the last one holds the end mark. */
+  pieces: readonly Uint8Array[]
+  sizeBytes: number
+  /** True with octets beyond ASCII: a server has to offer 8BITMIME (RFC 6152). */
+  eightBit: boolean
+  /** True with such octets in the header: a server has to offer SMTPUTF8 (RFC 6531). */
+  utf8Header: boolean
+}
+
+/**
+ * The content of DATA (RFC 5321 4.5.2).
+ * @returns null for bytes with a line break that is not CRLF: some servers take it for one, and then the end mark of a mail could
+ *   be forged; to mend it would break the signature
+ */
+export function contentOf(bytes: Uint8Array): Content | null {
+  const dots = countDots(bytes)
+  if (dots === null) return null
+  const eightBit = !isAscii(bytes)
+  const stuffed = dots === 0 ? bytes : stuff(bytes, dots)
+  const end = Buffer.from(endsInBreak(bytes) ? '.\r\n' : '\r\n.\r\n')
+  return {
+    pieces: stuffed.length < ONE_PIECE_BYTES ? [Buffer.concat([stuffed, end])] : [stuffed, end],
+    sizeBytes: bytes.length,
+    eightBit,
+    utf8Header: eightBit && !isAscii(bytes.subarray(0, headerEnd(bytes))),
+  }
+}
+
+/** Lines that begin with a dot; null when there is a CR or LF that stands alone. */
+function countDots(bytes: Uint8Array): number | null {
+  let dots = bytes[0] === DOT ? 1 : 0
+  let breaks = 0
+  for (let at = bytes.indexOf(LF); at >= 0; at = bytes.indexOf(LF, at + 1)) {
+    if (bytes[at - 1] !== CR) return null
+    if (bytes[at + 1] === DOT) dots++
+    breaks++
+  }
+  for (let at = bytes.indexOf(CR); at >= 0; at = bytes.indexOf(CR, at + 1)) breaks--
+  return breaks === 0 ? dots : null
+}
+
+/** RFC 5321 4.5.2: a dot at the start of a line stands twice. */
+function stuff(bytes: Uint8Array, dots: number): Uint8Array {
+  const out = new Uint8Array(bytes.length + dots)
+  let from = 0
+  let to = 0
+  const copy = (end: number) => {
+    out.set(bytes.subarray(from, end), to)
+    to += end - from
+    from = end
+  }
+  for (let at = -1; at !== bytes.length; ) {
+    if (bytes[at + 1] === DOT) {
+      copy(at + 1)
+      out[to++] = DOT
+    }
+    const next = bytes.indexOf(LF, at + 1)
+    at = next < 0 ? bytes.length : next
+  }
+  copy(bytes.length)
+  return out
+}
+
+function endsInBreak(bytes: Uint8Array): boolean {
+  return bytes.length === 0 || bytes.at(-1) === LF
+}
+
+function headerEnd(bytes: Uint8Array): number {
+  const end = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).indexOf('\r\n\r\n')
+  return end < 0 ? bytes.length : end
+}

@@ -1,0 +1,94 @@
+// The replies of a mail server (RFC 5321 4.2), read from its bytes as they come, under bounds.
+
+import { clean } from '../../../mail/clean-text.ts'
+import type { Reply } from '../../records.ts'
+
+/** One reply: its code, its enhanced code where it has one, and the text of each line without either. */
+export interface ServerReply {
+  code: number
+  /** RFC 3463, as "5.1.1". */
+  enhanced: string | null
+  lines: string[]
+}
+
+/** Octets of one line; RFC 5321 4.5.3.1.5 says 512, and some write more. */
+export const LINE_MAX = 4096
+/** Lines of one reply. */
+export const LINES_MAX = 256
+/** Characters of a reply that are shown and kept. */
+export const TEXT_MAX = 300
+
+const LF = 10
+const LINE = /^([2-5]\d\d)(?:([ -])(.*))?$/s
+/** RFC 2034 4: at the start of each line, and its first digit is that of the code. */
+const ENHANCED = /^([245]\.\d{1,3}\.\d{1,3})(?: |$)/
+
+/** Cuts bytes into replies. What is no reply ends it for good: nobody knows what the bytes behind it belong to. */
+export class ReplyReader {
+  #rest: Buffer = Buffer.alloc(0)
+  #code = 0
+  #lines: string[] = []
+
+  /** True when every byte so far belongs to a whole reply. */
+  get isEmpty(): boolean {
+    return this.#rest.length === 0 && this.#lines.length === 0
+  }
+
+  /**
+   * @param take is called with each whole reply
+   * @returns what is wrong with the bytes, as the end of a sentence; null while nothing is
+   */
+  push(bytes: Buffer, take: (reply: ServerReply) => void): string | null {
+    const all = this.#rest.length === 0 ? bytes : Buffer.concat([this.#rest, bytes])
+    let start = 0
+    for (let end = all.indexOf(LF); end >= 0; end = all.indexOf(LF, start)) {
+      if (end - start > LINE_MAX) return 'wrote a line without end'
+      const problem = this.#line(all.toString('utf8', start, end).replace(/\r$/, ''), take)
+      if (problem !== null) return problem
+      start = end + 1
+    }
+    this.#rest = all.subarray(start)
+    return this.#rest.length > LINE_MAX ? 'wrote a line without end' : null
+  }
+
+  #line(text: string, take: (reply: ServerReply) => void): string | null {
+    const match = LINE.exec(text)
+    if (match === null) return 'said something that is no reply of SMTP'
+    const code = Number(match[1])
+    if (this.#lines.length > 0 && code !== this.#code) return 'gave one reply two codes'
+    this.#code = code
+    this.#lines.push(match[3] ?? '')
+    if (this.#lines.length > LINES_MAX) return 'wrote a reply without end'
+    if (match[2] === '-') return null
+    take(serverReply(code, this.#lines))
+    this.#lines = []
+    return null
+  }
+}
+
+function serverReply(code: number, lines: readonly string[]): ServerReply {
+  const enhanced = ENHANCED.exec(lines[0]!)?.[1] ?? null
+  if (enhanced === null || Number(enhanced[0]) !== Math.floor(code / 100)) {
+    return { code, enhanced: null, lines: [...lines] }
+  }
+  return { code, enhanced, lines: lines.map((line) => line.replace(ENHANCED, '')) }
+}
+
+/** A reply as the house keeps it: one line, with its codes in front. @param hide takes secrets out of a text */
+export function keptReply({ code, enhanced, lines }: ServerReply, hide: (text: string) => string): Reply {
+  const said = [code, enhanced, ...lines].filter((part) => part !== null && part !== '').join(' ')
+  return { smtpCode: code, enhancedCode: enhanced, text: clean(hide(said), TEXT_MAX) }
+}
+
+/** What we say ourselves where no server said anything. @param sentence may hold foreign text, but no secrets */
+export function ownReply(sentence: string, enhancedCode: string | null = null): Reply {
+  return { smtpCode: null, enhancedCode, text: clean(sentence, TEXT_MAX) }
+}
+
+export function isPositive({ code }: ServerReply): boolean {
+  return code >= 200 && code < 300
+}
+
+export function isPermanent({ code }: ServerReply): boolean {
+  return code >= 500
+}
