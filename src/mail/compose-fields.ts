@@ -26,7 +26,8 @@ export function foldedField(name: string, pieces: readonly string[]): string {
   let field = `${name}:`
   let column = field.length
   for (const [index, piece] of pieces.entries()) {
-    const limit = index === 0 ? LINE_MAX : LINE_GOOD
+    // Some readers lose a value that begins on the second line; for encoded words there is no choice (RFC 2047 2).
+    const limit = index > 0 || piece.startsWith(' =?') ? LINE_GOOD : LINE_MAX
     if (column + piece.length > limit) {
       field += '\r\n'
       column = 0

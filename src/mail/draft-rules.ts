@@ -47,7 +47,7 @@ export function checkEmail(field: string, email: string): string {
   if (domain.startsWith('[')) throw wrong('An address must name a domain, not an IP address.')
   // RFC 7085: no name without a dot takes mail; it is a name half typed.
   if (!domain.includes('.')) throw wrong('The domain of an address needs a dot, as in example.com.')
-  if (isIPv4(domain) || /\.[0-9]+$/.test(domain)) throw wrong('An address must name a domain, not an IP address.')
+  if (isIPv4(domain) || /\.[0-9]+$/.test(domain)) throw wrong('The domain of an address does not end in a number.')
   return mailbox.email
 }
 

@@ -154,19 +154,15 @@ function typeOf(finding: Finding | null, { smtpCode, enhancedCode }: Reply, stag
   if (enhancedCode?.startsWith('4') || (smtpCode !== null && smtpCode < 500)) return 'transient'
   if (HARD_CODES.has(enhancedCode ?? '') && (finding === 'disabled' || finding === 'no_such_user')) return 'permanent'
   if (finding === null) return 'undetermined'
-  if (finding === 'no_such_user' && stage === 'data' && isVague(enhancedCode)) return 'undetermined'
+  if (finding === 'no_such_user' && stage === 'data' && (enhancedCode ?? '5.0.0').endsWith('.0')) return 'undetermined'
   // Without a code nobody knows whether a disabled mailbox will be enabled again (RFC 3463 3.3).
   return DEAD.has(finding) || finding === 'suppressed' ? 'permanent' : 'transient'
 }
 
-/** Decisions §6.3 names codes; many servers only say it in words. */
+/** Decisions §6.3 names codes; many servers only say it in words, beside no code or one that says nothing. */
 function isHard(finding: Finding | null, { enhancedCode, text }: Reply): boolean {
-  if (!isVague(enhancedCode)) return HARD_CODES.has(enhancedCode!)
+  if (!/^5\.[015]\.0$/.test(enhancedCode ?? '5.0.0')) return HARD_CODES.has(enhancedCode!)
   return (finding === 'no_such_user' || finding === 'no_such_domain') && !AMBIGUOUS.test(text)
-}
-
-function isVague(enhancedCode: string | null): boolean {
-  return enhancedCode === null || /^5\.[05]\.0$/.test(enhancedCode)
 }
 
 function isAboutContent(finding: Finding | null, { smtpCode, enhancedCode }: Reply): boolean {
