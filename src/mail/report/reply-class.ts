@@ -89,8 +89,9 @@ const REPLY_CODES: ReadonlyMap<number, Finding> = new Map([
 const DEAD: ReadonlySet<Finding> = new Set(['no_such_user', 'no_such_domain', 'no_mail_taken'])
 /** Words that come with many a refusal: what a code says weighs more. */
 const VAGUE: ReadonlySet<Finding> = new Set(['expired', 'dns', 'network', 'server', 'refused'])
-/** Said of dead addresses and of refused senders alike: without a code nobody is written off for it. */
-const AMBIGUOUS = /unavailable|access denied|rejected/i
+/** Words so plain that nobody needs a code: decisions §6.3 names codes, and many servers give none. */
+const PLAINLY_DEAD =
+  /(?:user|recipient|mailbox|account|local ?part|addressee|alias)s?\b.{0,48}(?:unknown|not (?:be )?found|not known|do(?:es)? ?n.t exist|not exist)|(?:no such|unknown|non-?existent) (?:\S+ )?(?:user|recipient|mailbox|account|local ?part|addressee|alias|domain|host)|unroute?able address|(?:host|domain)(?: name)? (?:unknown|not found)|domain does not exist|nxdomain/i
 
 const SUB_TYPES: ReadonlyMap<Finding, BounceSubType> = new Map([
   ['suppressed', 'suppressed_by_provider'],
@@ -159,10 +160,10 @@ function typeOf(finding: Finding | null, { smtpCode, enhancedCode }: Reply, stag
   return DEAD.has(finding) || finding === 'suppressed' ? 'permanent' : 'transient'
 }
 
-/** Decisions §6.3 names codes; many servers only say it in words, beside no code or one that says nothing. */
+/** Whether nothing more may be sent there. */
 function isHard(finding: Finding | null, { enhancedCode, text }: Reply): boolean {
   if (!/^5\.[015]\.0$/.test(enhancedCode ?? '5.0.0')) return HARD_CODES.has(enhancedCode!)
-  return (finding === 'no_such_user' || finding === 'no_such_domain') && !AMBIGUOUS.test(text)
+  return (finding === 'no_such_user' || finding === 'no_such_domain') && PLAINLY_DEAD.test(text)
 }
 
 function isAboutContent(finding: Finding | null, { smtpCode, enhancedCode }: Reply): boolean {

@@ -23,10 +23,18 @@ test('bounces: type, sub type, and who gets no more mail', () => {
     // Servers that say it in words only.
     ['550 No such user here', 'permanent', 'no_such_user', true],
     ['550 5.0.0 <a@b.test>... User unknown', 'permanent', 'no_such_user', true],
+    [
+      '550 <a@b.test>: Recipient address rejected: User unknown in local recipient table',
+      'permanent',
+      'no_such_user',
+      true,
+    ],
     ['550 Unrouteable address', 'permanent', 'domain_not_found', true],
     // Nobody is there, but decisions §6.3 does not name the code, or the words may mean something else.
     ['550 5.4.1 Recipient address rejected: Access denied', 'permanent', 'no_such_user', false],
     ['550 Requested action not taken: mailbox unavailable', 'permanent', 'no_such_user', false],
+    ['550 Your address is not valid here', 'permanent', 'no_such_user', false],
+    ['553 mx.house.test does not exist', 'permanent', 'domain_not_found', false],
     ['550 5.1.6 Destination mailbox has moved', 'permanent', 'no_such_user', false],
     ['550 5.4.4 Unable to route', 'permanent', 'domain_not_found', false],
     // Codes of dead addresses that servers send for what may pass.
