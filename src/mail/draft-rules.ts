@@ -1,6 +1,5 @@
 // What a draft may be made of: the strict grammar of addresses, subjects and bodies at the API's edge (decisions §8.1).
 
-import { isIPv4 } from 'node:net'
 import { invalid, ProductError } from '../base/errors.ts'
 import { MAILBOX_MAX, parseMailbox } from './address.ts'
 import type { Address } from './mail.ts'
@@ -47,7 +46,7 @@ export function checkEmail(field: string, email: string): string {
   if (domain.startsWith('[')) throw wrong('An address must name a domain, not an IP address.')
   // RFC 7085: no name without a dot takes mail; it is a name half typed.
   if (!domain.includes('.')) throw wrong('The domain of an address needs a dot, as in example.com.')
-  if (isIPv4(domain) || /\.[0-9]+$/.test(domain)) throw wrong('The domain of an address does not end in a number.')
+  if (/\.[0-9]+$/.test(domain)) throw wrong('The domain of an address does not end in a number.')
   return mailbox.email
 }
 

@@ -139,7 +139,7 @@ test('isemail.json', { skip: fixturesMissing('address/isemail.json') }, () => {
 
 /** Why one of flanker's valid addresses is refused, null when it is taken. */
 function notSentTo(address: string): string | null {
-  if (/^"[^"]*[^"\w.+-][^"]*".*@/.test(address)) return 'a quoted part others may read differently'
+  if (/^".*[^\w.+-].*"@/.test(address.replace(/\\(.)/g, '$1'))) return 'a quoted part others may read differently'
   if (/[<(]/.test(address)) return 'more than the address'
   if (/[^\x00-\x7f].*@/.test(address)) return 'letters beyond ASCII in front of the @'
   if (/@[^.]*$/.test(address)) return 'no dot'
