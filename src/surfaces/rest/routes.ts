@@ -7,12 +7,14 @@ import { messages } from './mailbox/messages.ts'
 import { raw } from './mailbox/raw.ts'
 import { sessionRoute } from './mailbox/session.ts'
 import { threads } from './mailbox/threads.ts'
+import { deliveryGroups } from './management/delivery-groups.ts'
 import { domainFilters } from './management/domain-filters.ts'
 import { domains } from './management/domains.ts'
 import { inboundLogs } from './management/inbound-logs.ts'
 import { mailboxFilters } from './management/mailbox-filters.ts'
 import { mailboxKeys } from './management/mailbox-keys.ts'
 import { mailboxes } from './management/mailboxes.ts'
+import { providers } from './management/providers.ts'
 import { webhookDeliveries } from './management/webhook-deliveries.ts'
 import { webhooks } from './management/webhooks.ts'
 import { rootDocuments } from './root.ts'
@@ -24,6 +26,8 @@ const management = [
   ...mailboxFilters,
   ...mailboxKeys,
   ...inboundLogs,
+  ...providers,
+  ...deliveryGroups,
   ...webhooks,
   ...webhookDeliveries,
 ]
