@@ -7,11 +7,6 @@ import type { Timer } from '../base/clock.ts'
 import { ProductError } from '../base/errors.ts'
 import type { Service } from '../base/loop.ts'
 import type { Context } from '../context.ts'
-import { Feedback } from '../outbound/feedback.ts'
-import { Emails } from '../outbound/log/emails.ts'
-import { Fate } from '../outbound/log/fate.ts'
-import { Queue } from '../outbound/queue.ts'
-import { Suppressions } from '../outbound/suppressions.ts'
 import { Bounces } from './bounces.ts'
 import { Connections, isListed, plainAddress } from './connections.ts'
 import { Divisions } from './divisions.ts'
@@ -67,7 +62,7 @@ class Listener implements Inbound {
     this.#connections = new Connections({ total: config.SMTP_MAX_CONNECTIONS, perAddress: config.SMTP_MAX_PER_ADDRESS })
     this.#protocol = openProtocol({ hostName: config.MAIL_HOSTS[0]!, tls: app.folder.tls, log })
     const divisions = new Divisions(clock)
-    const { emails, feedback } = openFeedback(app)
+    const { emails, feedback } = app.outbound
     const reports = new ReportAddresses({ config, vault: app.vault, emails })
     const recipients = new Recipients({ directory, accounts: store.accounts, clock, divisions, reports })
     const bounces = new Bounces({ feedback, journal: this.#journal, log })
@@ -197,12 +192,6 @@ class Listener implements Inbound {
     this.#atWork.add(tracked)
     return tracked
   }
-}
-
-function openFeedback(app: Context): { emails: Emails; feedback: Feedback } {
-  const emails = new Emails(app)
-  const fate = new Fate({ ...app, queue: new Queue(app), suppressions: new Suppressions(app) })
-  return { emails, feedback: new Feedback({ ...app, emails, fate }) }
 }
 
 function turnAway(socket: Socket, reply: Reply): void {

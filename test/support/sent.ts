@@ -9,24 +9,14 @@ import { sha256 } from '../../src/base/secrets.ts'
 import { loadConfig } from '../../src/config/load.ts'
 import { type Context, openContext } from '../../src/context.ts'
 import { chunksOf } from '../../src/mail/inspect.ts'
-import { Feedback } from '../../src/outbound/feedback.ts'
-import { type DeliveryState, Emails } from '../../src/outbound/log/emails.ts'
-import { Fate } from '../../src/outbound/log/fate.ts'
-import { Notices } from '../../src/outbound/notices.ts'
-import { Queue } from '../../src/outbound/queue.ts'
+import type { DeliveryState } from '../../src/outbound/log/emails.ts'
+import type { Outbound } from '../../src/outbound/outbound.ts'
 import type { Email } from '../../src/outbound/records.ts'
-import { Suppressions } from '../../src/outbound/suppressions.ts'
 import { ManualClock } from './clock.ts'
 
 /** What decides the fate of mails of one team, and ways to have some. */
-export interface Sent {
+export interface Sent extends Pick<Outbound, 'emails' | 'fate' | 'queue' | 'suppressions' | 'feedback' | 'notices'> {
   app: Context
-  emails: Emails
-  fate: Fate
-  queue: Queue
-  suppressions: Suppressions
-  feedback: Feedback
-  notices: Notices
   teamId: string
   /** A mail that every recipient's server took, from a root key unless a mailbox is given. */
   sent(recipients: readonly string[], from?: { id: string; email: string }): Promise<Email>
@@ -65,12 +55,7 @@ export async function openSent(): Promise<SentHouse> {
 /** Inside an appliance that runs. */
 export function sentFrom(app: Context, teamId: string): Sent {
   const { clock } = app
-  const emails = new Emails(app)
-  const queue = new Queue(app)
-  const suppressions = new Suppressions(app)
-  const fate = new Fate({ ...app, queue, suppressions })
-  const feedback = new Feedback({ ...app, emails, fate })
-  const notices = new Notices({ ...app, emails, queue })
+  const { emails, fate, queue, suppressions, feedback, notices } = app.outbound
   const accepted: Sent['accepted'] = async (recipients, from) => {
     const sender = from?.email ?? 'news@shop.test'
     const id = newId('email')

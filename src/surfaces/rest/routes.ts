@@ -15,6 +15,7 @@ import { mailboxFilters } from './management/mailbox-filters.ts'
 import { mailboxKeys } from './management/mailbox-keys.ts'
 import { mailboxes } from './management/mailboxes.ts'
 import { providers } from './management/providers.ts'
+import { suppressions } from './management/suppressions.ts'
 import { webhookDeliveries } from './management/webhook-deliveries.ts'
 import { webhooks } from './management/webhooks.ts'
 import { rootDocuments } from './root.ts'
@@ -28,6 +29,7 @@ const management = [
   ...inboundLogs,
   ...providers,
   ...deliveryGroups,
+  ...suppressions,
   ...webhooks,
   ...webhookDeliveries,
 ]
