@@ -34,6 +34,8 @@ before(async () => {
   const [key] = data<{ id: string }[]>(await house.get(`/mailboxes/${ana.id}/api-keys`, owner.key))
   owned.set('message', message!.id).set('thread', message!.thread_id).set('folder', message!.folder_ids[0]!)
   owned.set('inboundLog', row!.id).set('key', key!.id)
+  const suppression = await house.call('POST', '/suppressions', owner.key, { email: 'gone@customer.test' })
+  owned.set('suppression', data<{ id: string }>(suppression, 201).id)
 })
 
 const named = (schema: { properties: object } | undefined) =>
@@ -103,7 +105,7 @@ test('nothing the stranger tried has changed anything', async () => {
 })
 
 test('lists show only what is one’s own', async () => {
-  for (const path of ['/domains', '/mailboxes', '/inbound/logs']) {
+  for (const path of ['/domains', '/mailboxes', '/inbound/logs', '/suppressions']) {
     const text = JSON.stringify(data(await house.get(path, stranger.key)))
     for (const id of owned.values()) assert.ok(!text.includes(id), path)
   }
