@@ -12,6 +12,7 @@ import { helpOf, overview } from './help.ts'
 import { keyCreate } from './key-create.ts'
 import { mailboxCreate } from './mailbox-create.ts'
 import { mailboxKey } from './mailbox-key.ts'
+import { operatorKey, operatorRevoke } from './operator-key.ts'
 import { serveCommand } from './serve.ts'
 import { setup } from './setup.ts'
 import { teamCreate } from './team-create.ts'
@@ -25,6 +26,8 @@ const commands: readonly Command[] = [
   domainVerify,
   mailboxCreate,
   mailboxKey,
+  operatorKey,
+  operatorRevoke,
 ]
 
 /** Where a command writes, one line at a time, and where its settings come from. */

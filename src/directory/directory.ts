@@ -11,12 +11,14 @@ import { Keys } from './keys.ts'
 import { Limits } from './limits.ts'
 import type { ForeignIn } from './mailbox-input.ts'
 import { Mailboxes } from './mailboxes.ts'
+import { OperatorKeys } from './operator-keys.ts'
 import { Replays } from './replays.ts'
 import { Teams } from './teams.ts'
 
 export interface Directory {
   teams: Teams
   keys: Keys
+  operatorKeys: OperatorKeys
   domains: Domains
   mailboxes: Mailboxes
   filters: Filters
@@ -43,5 +45,6 @@ export function openDirectory(parts: DirectoryParts): Directory {
   const domains = new Domains({ ...parts, filters, inUse: (tx, domainId) => mailboxes.anyAt(tx, domainId) })
   const mailboxes: Mailboxes = new Mailboxes({ ...parts, domains, keys })
   const replays = new Replays(parts.db, parts.clock)
-  return { teams, keys, domains, mailboxes, filters, replays, limits: new Limits(parts.db) }
+  const operatorKeys = new OperatorKeys(parts.db, parts.clock)
+  return { teams, keys, operatorKeys, domains, mailboxes, filters, replays, limits: new Limits(parts.db) }
 }

@@ -17,6 +17,12 @@ export interface MailboxPrincipal {
   permissions: readonly string[]
 }
 
+/** An operator's key speaks for the whole appliance, on the operator's own listener and nowhere else. */
+export interface OperatorPrincipal {
+  kind: 'operator'
+  keyId: string
+}
+
 export type Principal = TeamPrincipal | MailboxPrincipal
 
 /** What looking a secret up says: who it stands for, and whether its team is suspended (recognised, but refused everything). */

@@ -33,6 +33,7 @@ const OWNERS = new Map([
   ['recent_deliveries', 'src/store/deliver.ts'],
   ['inbound_log', 'src/store/inbound-log.ts'],
   ['submissions', 'src/store/submissions.ts'],
+  ['operator_keys', 'src/directory/operator-keys.ts'],
   ['dkim_keys', 'src/directory/dkim-keys.ts'],
   ['providers', 'src/outbound/providers/'],
   ['quota_counts', 'src/outbound/routing/'],

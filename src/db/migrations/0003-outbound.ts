@@ -211,6 +211,15 @@ CREATE TABLE submissions (
 CREATE INDEX submissions_account ON submissions (account, created_at DESC, n DESC);
 CREATE INDEX submissions_message ON submissions (message_id) WHERE message_id IS NOT NULL;
 
+CREATE TABLE operator_keys (
+  n INTEGER PRIMARY KEY,
+  id TEXT NOT NULL UNIQUE,
+  name TEXT NOT NULL,
+  hash BLOB NOT NULL UNIQUE,
+  created_at INTEGER NOT NULL,
+  revoked_at INTEGER
+) STRICT;
+
 CREATE TABLE dkim_keys (
   n INTEGER PRIMARY KEY,
   domain_id TEXT NOT NULL,

@@ -1,0 +1,30 @@
+// `mailstead operator key` and `operator revoke`: who may use the Operator API.
+
+import type { Command } from './command.ts'
+
+export const operatorKey: Command = {
+  words: 'operator key',
+  summary: 'Issues a key for the Operator API.',
+  options: {
+    name: { value: 'name', says: 'what the key is for' },
+  },
+  async run(call) {
+    const { directory, config } = await call.open()
+    const { id, secret } = await directory.operatorKeys.issue(call.text('name') ?? 'command line')
+    const address = `http://${config.OPERATOR_BIND}/operator/v1`
+    return {
+      data: { id, key: secret },
+      lines: [`Key ${id} for the Operator API at ${address}, shown this once:`, `  ${secret}`],
+    }
+  },
+}
+
+export const operatorRevoke: Command = {
+  words: 'operator revoke',
+  summary: 'Ends all keys of the Operator API, at once.',
+  async run(call) {
+    const { directory } = await call.open()
+    const revoked = await directory.operatorKeys.revokeAll()
+    return { data: { revoked }, lines: [`${revoked} ${revoked === 1 ? 'key' : 'keys'} ended.`] }
+  },
+}

@@ -1,0 +1,47 @@
+// Keys of the operator: they open the operator's listener and nothing else (decisions §1.2, §2.4).
+
+import type { Clock } from '../base/clock.ts'
+import { newId } from '../base/ids.ts'
+import { isSecret, newSecret, sha256 } from '../base/secrets.ts'
+import type { Db } from '../db/db.ts'
+import type { OperatorPrincipal } from './principal.ts'
+import { checkName } from './teams.ts'
+
+const NAME_MAX = 100
+const PREFIX = 'sok_'
+
+export class OperatorKeys {
+  readonly #db: Db
+  readonly #clock: Clock
+
+  constructor(db: Db, clock: Clock) {
+    this.#db = db
+    this.#clock = clock
+  }
+
+  /** @returns the key's id and its secret, which is not kept. @throws ProductError validation_error on `name` */
+  async issue(name: string): Promise<{ id: string; secret: string }> {
+    const [id, secret] = [newId('key'), newSecret(PREFIX)]
+    const row = { id, name: checkName(name, NAME_MAX), hash: sha256(secret), created_at: this.#clock.now() }
+    await this.#db.write((tx) => tx.insert('operator_keys', row))
+    return { id, secret }
+  }
+
+  /** Who a secret stands for; undefined for one that is malformed, unknown or revoked. */
+  async recognise(secret: string): Promise<OperatorPrincipal | undefined> {
+    if (!secret.startsWith(PREFIX) || !isSecret(secret)) return undefined
+    const row = await this.#db.read.get<{ id: string }>(
+      'SELECT id FROM operator_keys WHERE hash = ? AND revoked_at IS NULL',
+      [sha256(secret)],
+    )
+    return row && { kind: 'operator', keyId: row.id }
+  }
+
+  /** Ends all keys, at once. @returns how many */
+  async revokeAll(): Promise<number> {
+    const { changes } = await this.#db.write((tx) =>
+      tx.run('UPDATE operator_keys SET revoked_at = ? WHERE revoked_at IS NULL', [this.#clock.now()]),
+    )
+    return changes
+  }
+}
