@@ -77,15 +77,22 @@ function replace(
   const colon = raw.indexOf(':')
   const entries = entriesOf(raw.slice(colon + 1))
   const kept = entries.filter((entry) => {
-    const text = Buffer.from(entry, 'latin1').toString('utf8').replace(/\r?\n/g, '')
-    const keys = parseAddressList(text).map(({ email }) => keyOf(email))
-    if (keys.length === 0 || !keys.every((key) => showable.has(key))) return false
-    for (const key of keys) shown.add(key)
+    const key = keyIn(entry)
+    if (key === null || !showable.has(key)) return false
+    shown.add(key)
     return true
   })
   if (kept.length === entries.length) return null
   // RFC 5322 3.6.3: an address field is never empty.
   return kept.length === 0 ? '' : `${raw.slice(0, colon)}: ${kept.join(',\r\n ')}\r\n`
+}
+
+/** The one mailbox an entry names; null for one that could be read as more, or as none. */
+function keyIn(entry: string): string | null {
+  const bare = entry.replace(/"(?:[^"\\]|\\.)*"|\((?:[^()\\]|\\.)*\)/gs, '')
+  const text = Buffer.from(entry, 'latin1').toString('utf8').replace(/\r?\n/g, '')
+  const addresses = parseAddressList(text, 2)
+  return addresses.length === 1 && bare.split('@').length === 2 ? keyOf(addresses[0]!.email) : null
 }
 
 function bccOf(recipients: readonly string[]): string {

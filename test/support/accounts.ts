@@ -1,0 +1,99 @@
+// Connected accounts on a temporary data folder, reaching stand-ins for the providers.
+
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { newId } from '../../src/base/ids.ts'
+import { openLog } from '../../src/base/log.ts'
+import { loadConfig } from '../../src/config/load.ts'
+import { type Context, openContext } from '../../src/context.ts'
+import type { ConnectedType } from '../../src/outbound/oauth/oauth.ts'
+import type { Provider } from '../../src/outbound/records.ts'
+import type { Handed, Handover, Transport } from '../../src/outbound/transports/transport.ts'
+import { ManualClock } from './clock.ts'
+import { mailOf } from './mail.ts'
+
+export interface Accounts extends AsyncDisposable {
+  app: Context
+  clock: ManualClock
+  teamId: string
+  /** Makes a connected account of the team with this refresh token. */
+  connect(type: ConnectedType, oauthEmail: string, refreshToken: string): Promise<Provider>
+  /** The account as it is now. */
+  provider(id: string): Promise<Provider>
+  refreshToken(provider: Provider): Promise<string | null>
+}
+
+export async function openAccounts(env: Record<string, string>): Promise<Accounts> {
+  const folder = await mkdtemp(join(tmpdir(), 'mailstead-accounts-'))
+  const clock = new ManualClock()
+  const config = loadConfig({ DATA_DIR: folder, MAIL_HOSTS: 'mx.mailstead.test', ...env }, join(folder, 'none.json'))
+  const app = await openContext(config, { clock, log: openLog('silent') })
+  const teamId = (await app.directory.teams.create({ name: 'Shop' })).id
+  const { providers } = app.outbound
+  return {
+    app,
+    clock,
+    teamId,
+    async connect(type, oauthEmail, refreshToken) {
+      const account = { teamId, type, name: 'Account', oauthEmail, refreshToken }
+      return app.db.write((tx) => providers.createOAuth(tx, account))
+    },
+    provider: async (id) => (await providers.byId(id))!,
+    refreshToken: async (provider) => (await providers.secretsOf(provider)).refreshToken,
+    async [Symbol.asyncDispose]() {
+      await app.close()
+      await rm(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+/** A mail from `ana@shop.test` that is about to be handed over. */
+export function handover(given: Partial<Handover> & { to?: string; cc?: string; lines?: string[] } = {}): Handover {
+  const { to = 'bob@else.test', cc, lines = [], ...rest } = given
+  const emailId = rest.emailId ?? newId('email')
+  const internetMessageId = `${emailId}@shop.test`
+  const bytes = mailOf(
+    'DKIM-Signature: v=1; a=rsa-sha256; d=shop.test; s=s1;',
+    ' h=from:to; bh=x; b=y',
+    'From: Ana <ana@shop.test>',
+    ...(to === '' ? [] : [`To: ${to}`]),
+    ...(cc === undefined ? [] : [`Cc: ${cc}`]),
+    'Subject: Hello',
+    `Message-ID: <${internetMessageId}>`,
+    ...lines,
+    '',
+    'Hello, and DKIM-Signature: stays here.',
+    '',
+  )
+  return {
+    emailId,
+    from: 'ana@shop.test',
+    mailFrom: 'b+x@bounce.mx.mailstead.test',
+    recipients: ['bob@else.test'],
+    hidden: [],
+    bytes,
+    internetMessageId,
+    uncertain: false,
+    signal: new AbortController().signal,
+    ...rest,
+  }
+}
+
+/** What was said of each recipient: `sent`, `later network`, `never content`; or how the account failed. */
+export function told(handed: Handed): string[] {
+  if (handed.kind === 'unavailable') return [`unavailable ${handed.stage} ${handed.cause}`]
+  return handed.verdicts.map((verdict) => {
+    if (verdict.kind === 'later') return `later ${verdict.cause}`
+    return verdict.kind === 'never' ? `never ${verdict.about}` : 'sent'
+  })
+}
+
+/** Hands over and closes the carrier afterwards. */
+export async function handOnce(transport: Transport, mail: Handover): Promise<Handed> {
+  try {
+    return await transport.hand(mail)
+  } finally {
+    await transport.close()
+  }
+}

@@ -1,0 +1,133 @@
+// The OAuth side of Google and Microsoft as RFC 6749 and RFC 7636 describe it: codes once, verifiers checked, refresh tokens taken back.
+
+import assert from 'node:assert/strict'
+import { createHash, randomBytes } from 'node:crypto'
+import type { Answer, Asked } from './api-server.ts'
+
+/** Who sits before the browser, and what they do with the question. */
+export interface Person {
+  email: string
+  /** Scopes they tick off; all that were asked for unless given. */
+  allows?: string[]
+  /** They say no. */
+  refuses?: boolean
+}
+
+export interface IssuerRules {
+  clientId: string
+  clientSecret: string
+  /** Gives a new refresh token at each refresh, as Microsoft does. */
+  rotates: boolean
+  /** What must stand in the question beside the usual parameters for a refresh token to be given. */
+  offline(query: URLSearchParams): boolean
+  /** How scopes are told in answers. */
+  told(scopes: string[]): string
+}
+
+interface Grant {
+  email: string
+  scopes: string[]
+  offline: boolean
+}
+
+export class Issuer {
+  person: Person = { email: 'ana@shop.test' }
+  /** Seconds an access token lives. */
+  lifetime = 3600
+  /** Refresh tokens in force, and whose they are. */
+  readonly refresh = new Map<string, Grant>()
+  readonly #rules: IssuerRules
+  readonly #codes = new Map<string, { grant: Grant; redirectUri: string; challenge: string }>()
+  readonly #access = new Map<string, Grant>()
+
+  constructor(rules: IssuerRules) {
+    this.#rules = rules
+  }
+
+  /** The page where a person allows it: a redirect to whoever asked. */
+  authorize({ method, query }: Asked): Answer {
+    const { clientId, offline } = this.#rules
+    assert.equal(method, 'GET')
+    assert.equal(query.get('client_id'), clientId)
+    assert.equal(query.get('response_type'), 'code')
+    assert.equal(query.get('code_challenge_method'), 'S256')
+    assert.match(query.get('code_challenge') ?? '', /^[\w-]{43}$/)
+    assert.match(query.get('state') ?? '', /^.{40,}$/)
+    const redirectUri = query.get('redirect_uri')!
+    const back = new URL(redirectUri)
+    back.searchParams.set('state', query.get('state')!)
+    if (this.person.refuses === true) back.searchParams.set('error', 'access_denied')
+    else {
+      const code = `4/${randomBytes(24).toString('base64url')}`
+      const scopes = this.person.allows ?? query.get('scope')!.split(' ')
+      const grant = { email: this.person.email, scopes, offline: offline(query) }
+      this.#codes.set(code, { grant, redirectUri, challenge: query.get('code_challenge')! })
+      back.searchParams.set('code', code)
+    }
+    return { status: 302, headers: { location: back.href } }
+  }
+
+  /** The token endpoint. */
+  token({ method, headers, body }: Asked): Answer {
+    assert.equal(method, 'POST')
+    assert.equal(headers['content-type'], 'application/x-www-form-urlencoded')
+    const form = new URLSearchParams(body.toString())
+    const { clientId, clientSecret } = this.#rules
+    if (form.get('client_id') !== clientId || form.get('client_secret') !== clientSecret) {
+      return wrong(401, 'invalid_client')
+    }
+    if (form.get('grant_type') === 'authorization_code') return this.#redeem(form)
+    if (form.get('grant_type') === 'refresh_token') return this.#renew(form.get('refresh_token') ?? '')
+    return wrong(400, 'unsupported_grant_type')
+  }
+
+  /** Who a request is from; undefined when its token is not in force. */
+  whose({ headers }: Asked): Grant | undefined {
+    const token = /^Bearer ([\x21-\x7e]+)$/.exec(headers.authorization ?? '')?.[1]
+    return token === undefined ? undefined : this.#access.get(token)
+  }
+
+  /** Access tokens given so far open nothing any more. */
+  endAccess(): void {
+    this.#access.clear()
+  }
+
+  #redeem(form: URLSearchParams): Answer {
+    const code = form.get('code') ?? ''
+    const kept = this.#codes.get(code)
+    this.#codes.delete(code)
+    const verifier = form.get('code_verifier') ?? ''
+    assert.match(verifier, /^[\w.~-]{43,128}$/)
+    const challenge = createHash('sha256').update(verifier).digest('base64url')
+    if (kept === undefined || kept.redirectUri !== form.get('redirect_uri') || kept.challenge !== challenge) {
+      return wrong(400, 'invalid_grant')
+    }
+    return this.#give(kept.grant, kept.grant.offline)
+  }
+
+  #renew(token: string): Answer {
+    const grant = this.refresh.get(token)
+    if (grant === undefined) return wrong(400, 'invalid_grant')
+    if (this.#rules.rotates) this.refresh.delete(token)
+    return this.#give(grant, this.#rules.rotates)
+  }
+
+  #give(grant: Grant, withRefresh: boolean): Answer {
+    const access = `ya29.${randomBytes(24).toString('base64url')}`
+    this.#access.set(access, grant)
+    const refresh = `1//${randomBytes(24).toString('base64url')}`
+    if (withRefresh) this.refresh.set(refresh, grant)
+    const body = {
+      access_token: access,
+      token_type: 'Bearer',
+      expires_in: this.lifetime,
+      scope: this.#rules.told(grant.scopes),
+      ...(withRefresh ? { refresh_token: refresh } : {}),
+    }
+    return { status: 200, body }
+  }
+}
+
+function wrong(status: number, error: string): Answer {
+  return { status, body: { error, error_description: 'Said by the stand-in.' } }
+}
