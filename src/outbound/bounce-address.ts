@@ -28,12 +28,7 @@ export function readBounceAddress(vault: Vault, config: Pick<Config, 'MAIL_HOSTS
   return timingSafeEqual(expected, Buffer.from(match[2]!)) ? Number.parseInt(match[1]!, 36) : null
 }
 
-/** Where complaints are asked for (RFC 5965), `fbl@bounce.<mail host>`. */
-export function feedbackAddress(config: Pick<Config, 'MAIL_HOSTS'>): string {
-  return `${FEEDBACK_LOCAL_PART}@${bounceDomain(config.MAIL_HOSTS[0]!)}`
-}
-
-/** True for the feedback address under any of our names. */
+/** True for where complaints come to (RFC 5965), `fbl@bounce.<mail host>`, under any of our names. */
 export function isFeedbackAddress(config: Pick<Config, 'MAIL_HOSTS'>, address: string): boolean {
   const [local, domain] = splitAddress(address)
   return local === FEEDBACK_LOCAL_PART && isBounceDomain(config, domain)

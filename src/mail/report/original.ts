@@ -18,7 +18,7 @@ const RETURNED = new Set([
   ...['text/rfc822-headers', 'text/rfc822-header', 'text/rfc822'],
 ])
 
-export const NO_ORIGINAL: ReportedMail = { messageId: null, subject: null, from: null, to: [], returnPath: null }
+const NO_ORIGINAL: ReportedMail = { messageId: null, subject: null, from: null, to: [], returnPath: null }
 
 export function isReturned(part: Part): boolean {
   return RETURNED.has(part.type)

@@ -6,7 +6,6 @@ import { Vault } from '../../../src/base/secrets.ts'
 import { parseMailbox } from '../../../src/mail/address.ts'
 import {
   bounceAddress,
-  feedbackAddress,
   isBounceDomain,
   isFeedbackAddress,
   readBounceAddress,
@@ -49,7 +48,7 @@ test('what this house did not make leads nowhere', () => {
 })
 
 test('the address for complaints', () => {
-  assert.equal(feedbackAddress(config), 'fbl@bounce.mx.house.test')
+  assert.ok(isFeedbackAddress(config, 'fbl@bounce.mx.house.test'))
   assert.ok(isFeedbackAddress(config, 'FBL@bounce.MX2.house.test'))
   for (const other of ['fbl@mx.house.test', 'fbl+x@bounce.mx.house.test', 'fbl@bounce.other.test']) {
     assert.equal(isFeedbackAddress(config, other), false, other)
