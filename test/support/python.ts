@@ -1,0 +1,28 @@
+// Python as another reader of mail: a script gets a folder of mails and answers with one JSON value.
+
+import { execFile } from 'node:child_process'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+
+/** The one Debian's packages belong to, whatever else PATH holds. */
+export const PYTHON = '/usr/bin/python3'
+const RUN_LIMIT_MS = 60_000
+
+/**
+ * @param script finds the paths of the mails in `sys.argv[1:]`, in their order, and prints JSON
+ * @returns what it printed
+ */
+export async function askPython<T>(script: string, mails: readonly Uint8Array[]): Promise<T> {
+  const folder = await mkdtemp(join(tmpdir(), 'mailstead-python-'))
+  try {
+    const paths = mails.map((_, index) => join(folder, `${index}.eml`))
+    await Promise.all(paths.map((path, index) => writeFile(path, mails[index]!)))
+    const limits = { timeout: RUN_LIMIT_MS, maxBuffer: 64 * 1024 * 1024 }
+    const { stdout } = await promisify(execFile)(PYTHON, ['-c', script, ...paths], limits)
+    return JSON.parse(stdout) as T
+  } finally {
+    await rm(folder, { recursive: true })
+  }
+}
