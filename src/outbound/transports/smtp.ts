@@ -3,8 +3,8 @@
 import { parseMailbox } from '../../mail/address.ts'
 import type { OutboundParts } from '../parts.ts'
 import type { Provider } from '../records.ts'
-import { testMail } from './accounts/test-mail.ts'
 import { findAddresses } from './smtp/addresses.ts'
+import { checkServer } from './smtp/check.ts'
 import { type Connection, openConnection, type Way } from './smtp/connection.ts'
 import { Fault } from './smtp/fault.ts'
 import { isVerdict, letterOf, offer } from './smtp/offer.ts'
@@ -16,8 +16,6 @@ import type { CheckResult, Handed, Handover, Transport, Verdict } from './transp
 
 /** Connections to one account at a time. */
 export const CONNECTIONS_MAX = 10
-/** Decisions §3.1. ms. */
-export const CHECK_MS = 15_000
 /** Where TLS begins with the first byte (RFC 8314 3.3). */
 const IMPLICIT_PORT = 465
 
@@ -74,21 +72,10 @@ class SmtpAccount implements Transport {
     }
   }
 
-  async check(to: string | null): Promise<CheckResult> {
+  check(to: string | null): Promise<CheckResult> {
     const { clock } = this.#parts
-    const patience = new AbortController()
-    const timer = clock.after(CHECK_MS, () => patience.abort())
-    try {
-      const connection = await this.#open(patience.signal)
-      const result = to === null ? this.#signedIn(connection) : await this.#tryMail(connection, to, patience.signal)
-      void connection.wire.quit()
-      return result
-    } catch (error) {
-      if (error instanceof Fault) return this.#failed(error)
-      throw error
-    } finally {
-      timer.cancel()
-    }
+    const from = this.#provider.fromEmail ?? parseMailbox(this.#provider.smtpUsername ?? '')?.email ?? null
+    return checkServer({ clock, way: this.#way, open: (signal) => this.#open(signal), from, to })
   }
 
   close(): Promise<void> {
@@ -141,37 +128,6 @@ class SmtpAccount implements Transport {
 
   #answered(verdicts: readonly Verdict[]): Handed {
     return { kind: 'answered', verdicts, confirmation: 'relay', remoteIds: [], peer: this.#way.host }
-  }
-
-  #signedIn({ wire, reply }: Connection): CheckResult {
-    const { host, port, credentials } = this.#way
-    const what = credentials === null ? `${host} (port ${port}) answers` : `Signed in at ${host} (port ${port})`
-    const message = `${what} ${wire.security === null ? 'without TLS' : `over ${wire.security.protocol}`}.`
-    return { success: true, stage: wire.stage, smtpCode: reply.code, message }
-  }
-
-  async #tryMail(connection: Connection, to: string, signal: AbortSignal): Promise<CheckResult> {
-    const { fromEmail, smtpUsername } = this.#provider
-    const from = fromEmail ?? parseMailbox(smtpUsername ?? '')?.email
-    const { clock } = this.#parts
-    if (from === undefined) {
-      const message = 'The account has no from_email, so there is nobody to send a test mail from.'
-      return { success: false, stage: 'sender', smtpCode: null, message }
-    }
-    const { bytes } = testMail({ from, to, now: clock.now() })
-    const letter = letterOf({ bytes, mailFrom: from, recipients: [to] }) as Letter
-    const judged = await offer(connection, letter, { clock, signal })
-    if (judged.kind === 'broken') return this.#failed(judged.fault)
-    const { stage } = judged.kind === 'sender' ? judged : connection.wire
-    const { reply } = judged.kind === 'sender' ? judged : judged.verdicts[0]!
-    const success = judged.kind === 'answered' && judged.verdicts[0]!.kind === 'sent'
-    return { success, stage, smtpCode: reply.smtpCode, message: reply.text }
-  }
-
-  #failed({ kind, stage, reply }: Fault): CheckResult {
-    const message =
-      kind === 'aborted' ? `${this.#way.host} was not done within ${CHECK_MS / 1000} seconds.` : reply.text
-    return { success: false, stage, smtpCode: reply.smtpCode, message }
   }
 }
 

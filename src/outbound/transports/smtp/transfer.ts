@@ -9,6 +9,7 @@ import type { Content } from './content.ts'
 import { babble, Fault, lost, tooSlow } from './fault.ts'
 import { COMMAND_MS, CONTENT_BYTES_PER_S, CONTENT_MS, ENVELOPE_MS, STRETCH_MS } from './limits.ts'
 import { isPositive, keptReply, type ServerReply } from './reply.ts'
+import type { Wire } from './wire.ts'
 
 export interface Letter {
   /** "" for the null sender. */
@@ -79,7 +80,7 @@ async function envelope(connection: Connection, letter: Letter, state: Transfer)
   if (reply.code === GO_ON && isTaken) return true
   if (!isTaken) wire.stage = isPositive(state.sender) ? 'recipient' : 'sender'
   if (reply.code === GO_ON) await empty(connection, state)
-  else if (isPositive(reply)) throw broken(wire.peer, connection, 'took a mail before it was there')
+  else if (isPositive(reply)) throw broken(wire, 'took a mail before it was there')
   else state.content = reply
   return false
 }
@@ -101,6 +102,9 @@ function asker({ wire }: Connection, commands: readonly string[], pipelining: bo
     wire.stage = stage
     if (!pipelining) wire.say(commands[next++]!)
     const reply = await wire.read(COMMAND_MS)
+    // A reply was left out: nobody knows any more what answers what.
+    if (reply.code === GO_ON && stage !== 'data')
+      throw broken(wire, 'wants a mail before it answered to all recipients')
     if (reply.code !== CLOSING) return reply
     const kept = keptReply(reply, wire.hide)
     const fault = new Fault('refused', stage, kept, classifyReply(kept).cause)
@@ -113,7 +117,7 @@ function asker({ wire }: Connection, commands: readonly string[], pipelining: bo
 async function empty(connection: Connection, state: Transfer): Promise<void> {
   const { wire } = connection
   // With the sender refused it must not: whoever takes a mail then may take an empty one, too.
-  if (!isPositive(state.sender!)) throw broken(wire.peer, connection, 'wants a mail although it refused the sender')
+  if (!isPositive(state.sender!)) throw broken(wire, 'wants a mail although it refused the sender')
   wire.say('.')
   await wire.read(COMMAND_MS)
   connection.isDirty = false
@@ -135,8 +139,8 @@ async function pour({ wire }: Connection, content: Content, state: Transfer): Pr
   }
 }
 
-function broken(peer: string, { wire }: Connection, what: string): Fault {
-  const fault = babble(peer, wire.stage, what)
+function broken(wire: Wire, what: string): Fault {
+  const fault = babble(wire.peer, wire.stage, what)
   wire.fail(fault)
   return fault
 }

@@ -54,6 +54,11 @@ export class Wire {
     return this.#fault === null
   }
 
+  /** What ended it; null while it is open. */
+  get fault(): Fault | null {
+    return this.#fault
+  }
+
   /** Called once, when the connection is gone. */
   onOver(run: () => void): void {
     this.#over = run

@@ -1,0 +1,109 @@
+// Carriers opened for a test, and mails to hand them.
+
+import type { Clock } from '../../src/base/clock.ts'
+import { systemClock } from '../../src/base/clock.ts'
+import type { Resolver } from '../../src/base/resolver.ts'
+import type { Config } from '../../src/config/config.ts'
+import { loadConfig } from '../../src/config/load.ts'
+import type { Provider } from '../../src/outbound/records.ts'
+import { openSmtp } from '../../src/outbound/transports/smtp.ts'
+import type { Handed, Handover, Transport, Verdict } from '../../src/outbound/transports/transport.ts'
+import { type Zone, zoneResolver } from './dns.ts'
+
+/** The settings of a test in which mail servers may lie on loopback. */
+export function carrierConfig(env: Record<string, string> = {}): Config {
+  const own = { MAIL_HOSTS: 'mx.mailstead.test', ALLOW_PRIVATE_SMTP_HOSTS: 'true' }
+  return loadConfig({ ...own, ...env }, '/there/is/no/settings-file.json')
+}
+
+export function providerOf(given: Partial<Provider> = {}): Provider {
+  return {
+    n: 1,
+    id: 'dprov_test',
+    teamId: 'team_test',
+    name: 'Test',
+    type: 'smtp',
+    status: 'active',
+    statusReason: null,
+    isShared: false,
+    smtpHost: 'smtp.relay.test',
+    smtpPort: 25,
+    smtpProtocol: 'none',
+    smtpUsername: null,
+    hasSmtpPassword: false,
+    fromEmail: 'ann@house.test',
+    fromName: null,
+    replyToEmail: null,
+    replyToName: null,
+    oauthEmail: null,
+    hasRefreshToken: false,
+    quotas: { perSecond: null, perMinute: null, perHour: null, perDay: null },
+    percentage: null,
+    trackingDomain: null,
+    connectionVersion: 1,
+    createdAt: 0,
+    updatedAt: 0,
+    lastTestedAt: null,
+    lastUsedAt: null,
+    ...given,
+  }
+}
+
+export const LOOPBACK_ZONE: Zone = { 'smtp.relay.test': { A: ['127.0.0.1'] } }
+
+/** An account at a server on loopback. */
+export function openAccount(
+  account: Partial<Provider> & { smtpPort: number },
+  given: { password?: string; clock?: Clock; resolver?: Resolver; config?: Config } = {},
+): Transport {
+  const {
+    password = null,
+    clock = systemClock,
+    resolver = zoneResolver(LOOPBACK_ZONE),
+    config = carrierConfig(),
+  } = given
+  return openSmtp({ clock, config, resolver }, providerOf(account), password)
+}
+
+export const MAIL = Buffer.from(
+  'From: ann@house.test\r\nTo: bob@out.test\r\nSubject: Hello\r\n\r\nHow are you?\r\n.\r\n..\r\nLine\r\n',
+)
+
+export function handover(given: Partial<Handover> = {}): Handover {
+  return {
+    emailId: 'eml_test',
+    from: 'ann@house.test',
+    mailFrom: 'b+1@bounce.house.test',
+    recipients: ['bob@out.test'],
+    hidden: [],
+    bytes: MAIL,
+    internetMessageId: 'one@house.test',
+    uncertain: false,
+    signal: new AbortController().signal,
+    ...given,
+  }
+}
+
+/** The verdicts in short: "sent", "later throttled", "never recipient", and the word on an account that failed. */
+export function inShort(handed: Handed): string[] {
+  if (handed.kind === 'unavailable') return [`unavailable ${handed.stage} ${handed.cause}`]
+  return handed.verdicts.map((verdict) => {
+    if (verdict.kind === 'sent') return 'sent'
+    return verdict.kind === 'later' ? `later ${verdict.cause}` : `never ${verdict.about}`
+  })
+}
+
+/** What was said, for the first recipient or of the account. */
+export function wordsOf(handed: Handed): string {
+  return handed.kind === 'unavailable' ? handed.reply.text : handed.verdicts[0]!.reply.text
+}
+
+export function firstVerdict(handed: Handed): Verdict {
+  if (handed.kind !== 'answered') throw new Error(`unavailable: ${handed.reply.text}`)
+  return handed.verdicts[0]!
+}
+
+/** Lets so many turns of the event loop pass: what has arrived is read by then. */
+export async function turns(count = 3): Promise<void> {
+  for (let i = 0; i < count; i++) await new Promise((resolve) => setImmediate(resolve))
+}
