@@ -1,0 +1,234 @@
+// Connecting accounts: the question, the way back, and everything that can go wrong on it.
+
+import assert from 'node:assert/strict'
+import { after, beforeEach, test } from 'node:test'
+import { type ConnectedType, OAuth, REDIRECT_MAX } from '../../../src/outbound/oauth/oauth.ts'
+import { STATE_MS } from '../../../src/outbound/oauth/states.ts'
+import { openAccounts } from '../../support/accounts.ts'
+import { failure } from '../../support/directory.ts'
+import { startGoogle } from '../../support/google.ts'
+import { startMicrosoft } from '../../support/microsoft.ts'
+
+const google = await startGoogle()
+const microsoft = await startMicrosoft()
+const house = await openAccounts({ ...google.env, ...microsoft.env, APP_ORIGIN: 'https://mail.example' })
+after(async () => {
+  await house[Symbol.asyncDispose]()
+  await google[Symbol.asyncDispose]()
+  await microsoft[Symbol.asyncDispose]()
+})
+const { app, clock, teamId } = house
+const { oauth } = app.outbound
+
+beforeEach(() => {
+  google.issuer.person = { email: 'ana@shop.test' }
+  microsoft.issuer.person = { email: 'ana@shop.test' }
+})
+
+async function begin(type: ConnectedType = 'gmail_api', name = 'Ana', redirectAfter: string | null = null) {
+  return (await oauth.authorize(teamId, { type, name, redirectAfter })).authorizationUrl
+}
+
+/** The person opens the address and decides. @returns what their browser brings back */
+async function visit(url: string): Promise<Record<string, string>> {
+  const response = await fetch(url, { redirect: 'manual' })
+  assert.equal(response.status, 302, await response.text())
+  const back = new URL(response.headers.get('location')!)
+  assert.match(back.href, /^https:\/\/mail\.example\/oauth\/callback\/(gmail_api|outlook_api)\?/)
+  return Object.fromEntries(back.searchParams)
+}
+
+test('the question asks for the least that is needed, lastingly, with a proof of who asked', async () => {
+  const asked = new URL(await begin())
+  assert.equal(asked.origin, google.origin)
+  const { state, code_challenge, ...rest } = Object.fromEntries(asked.searchParams)
+  assert.deepEqual(rest, {
+    client_id: 'google-client',
+    redirect_uri: 'https://mail.example/oauth/callback/gmail_api',
+    response_type: 'code',
+    scope: 'https://www.googleapis.com/auth/gmail.send https://www.googleapis.com/auth/gmail.metadata',
+    access_type: 'offline',
+    prompt: 'consent',
+    code_challenge_method: 'S256',
+  })
+  assert.ok(state && code_challenge)
+  const other = new URL(await begin('outlook_api')).searchParams
+  assert.equal(other.get('scope'), 'offline_access Mail.Send Mail.ReadBasic User.Read')
+})
+
+for (const type of ['gmail_api', 'outlook_api'] as const) {
+  test(`${type}: who allows it has an account, pending until it is checked`, async () => {
+    const came = await oauth.callback(type, await visit(await begin(type, 'Ana at work')))
+    assert.ok(came.kind === 'connected', JSON.stringify(came))
+    const { provider } = came
+    assert.equal(provider.name, 'Ana at work')
+    assert.equal(provider.type, type)
+    assert.equal(provider.status, 'pending')
+    assert.equal(provider.oauthEmail, 'ana@shop.test')
+    assert.equal(provider.teamId, teamId)
+    assert.equal(provider.hasRefreshToken, true)
+    const issuer = type === 'gmail_api' ? google.issuer : microsoft.issuer
+    assert.ok(issuer.refresh.has((await house.refreshToken(provider))!))
+  })
+}
+
+test('connecting the same account again renews it', async () => {
+  google.issuer.person = { email: 'Twice@Shop.test' }
+  const first = await oauth.callback('gmail_api', await visit(await begin()))
+  const second = await oauth.callback('gmail_api', await visit(await begin()))
+  assert.ok(first.kind === 'connected' && second.kind === 'connected')
+  assert.equal(second.provider.id, first.provider.id)
+  assert.equal(second.provider.oauthEmail, 'twice@shop.test')
+  assert.ok(second.provider.connectionVersion > first.provider.connectionVersion)
+})
+
+test('an account of another team is another account', async () => {
+  google.issuer.person = { email: 'shared@shop.test' }
+  const other = (await app.directory.teams.create({ name: 'Other' })).id
+  const { authorizationUrl } = await oauth.authorize(other, { type: 'gmail_api', name: 'Ours', redirectAfter: null })
+  const [mine, theirs] = [
+    await oauth.callback('gmail_api', await visit(await begin())),
+    await oauth.callback('gmail_api', await visit(authorizationUrl)),
+  ]
+  assert.ok(mine.kind === 'connected' && theirs.kind === 'connected')
+  assert.notEqual(mine.provider.id, theirs.provider.id)
+  assert.equal(theirs.provider.teamId, other)
+})
+
+test('a state works once, also when it comes twice at the same moment', async () => {
+  const back = await visit(await begin())
+  const kinds = (await Promise.all([1, 2, 3].map(() => oauth.callback('gmail_api', back)))).map(({ kind }) => kind)
+  assert.deepEqual(kinds.sort(), ['connected', 'used', 'used'])
+})
+
+test('a state ends after ten minutes', async () => {
+  const back = await visit(await begin())
+  clock.advance(STATE_MS)
+  assert.equal((await oauth.callback('gmail_api', back)).kind, 'expired')
+  await begin()
+  const rows = await app.db.read.all('SELECT expires_at FROM oauth_states')
+  assert.ok(
+    rows.every((row) => (row.expires_at as number) > clock.now()),
+    'what has ended is cleared away',
+  )
+})
+
+test('a state that is not ours, of the other issuer, or changed in one place costs no look at what is kept', async () => {
+  const back = await visit(await begin())
+  const { state } = back as { state: string }
+  const [end, random, mac] = state.split('.') as [string, string, string]
+  const later = (Number.parseInt(end, 36) + 1).toString(36)
+  const forged = [
+    '',
+    'x',
+    state.toUpperCase(),
+    `${later}.${random}.${mac}`,
+    `${end}.${'A'.repeat(43)}.${mac}`,
+    `${end}.${random}.${'A'.repeat(22)}`,
+    `${state}x`,
+    'x'.repeat(100_000),
+  ]
+  for (const one of forged) assert.equal((await oauth.callback('gmail_api', { ...back, state: one })).kind, 'unknown')
+  assert.equal((await oauth.callback('outlook_api', back)).kind, 'unknown')
+  assert.equal((await oauth.callback('gmail_api', {})).kind, 'unknown')
+  assert.equal((await oauth.callback('gmail_api', back)).kind, 'connected')
+})
+
+test('neither state nor verifier lies open in the database', async () => {
+  const { state } = await visit(await begin())
+  const rows = await app.db.read.all('SELECT * FROM oauth_states')
+  const open = JSON.stringify(
+    rows.map((row) => Object.values(row).map((value) => Buffer.from(String(value)).toString())),
+  )
+  assert.ok(!open.includes(state!.split('.')[1]!))
+})
+
+test('a person who says no changes nothing', async () => {
+  google.issuer.person = { email: 'no@shop.test', refuses: true }
+  const came = await oauth.callback('gmail_api', await visit(await begin('gmail_api', 'No', '/providers')))
+  assert.deepEqual(came, { kind: 'denied', redirectAfter: 'https://mail.example/providers' })
+})
+
+test('a permission left out is told, and no account is made', async () => {
+  google.issuer.person = { email: 'half@shop.test', allows: ['https://www.googleapis.com/auth/gmail.send'] }
+  assert.equal((await oauth.callback('gmail_api', await visit(await begin()))).kind, 'incomplete')
+  const { items } = await app.outbound.providers.list(teamId, { limit: 100, after: null })
+  assert.ok(items.every(({ oauthEmail }) => oauthEmail !== 'half@shop.test'))
+})
+
+test('what the issuer does wrong is a sentence', async () => {
+  const stranger = { ...(await visit(await begin())), code: 'made-up' }
+  assert.match(reasonOf(await oauth.callback('gmail_api', stranger)), /did not accept its own code/)
+  const faults: [string, Parameters<typeof google.fail>[1], RegExp][] = [
+    ['/token', { status: 500, body: 'oops' }, /Google gave no token \(status 500\)/],
+    ['/token', { status: 401, body: { error: 'invalid_client' } }, /Google gave no token \(invalid_client\)/],
+    ['/token', 'hang up', /.+/],
+    ['/token', { status: 200, body: { access_token: 'a\r\nX-Evil: 1', refresh_token: 'x' } }, /holds no token/],
+    ['/token', { status: 200, body: { access_token: 'a', expires_in: 3600 } }, /no lasting permission/],
+    ['/profile', { status: 200, body: { emailAddress: 'not an address' } }, /did not tell the address/],
+    ['/profile', { status: 403, body: {} }, /did not tell the address/],
+  ]
+  for (const [path, fault, reason] of faults) {
+    const back = await visit(await begin())
+    google.fail(path, fault)
+    assert.match(reasonOf(await oauth.callback('gmail_api', back)), reason)
+  }
+  const { code: _code, ...empty } = await visit(await begin())
+  assert.match(reasonOf(await oauth.callback('gmail_api', { ...empty, error: 'server_error' })), /\(server_error\)/)
+  const odd = await visit(await begin())
+  const { code: _, ...without } = odd
+  assert.equal(
+    reasonOf(await oauth.callback('gmail_api', { ...without, error: '<script>' })),
+    'Google gave no consent.',
+  )
+})
+
+test('a code of another question does not fit: the verifier is that of the state', async () => {
+  const one = await visit(await begin())
+  const other = await visit(await begin())
+  assert.match(
+    reasonOf(await oauth.callback('gmail_api', { ...one, code: other.code! })),
+    /did not accept its own code/,
+  )
+})
+
+test('a person is sent on only to places of our own', async () => {
+  for (const own of ['/providers?x=1#y', 'https://mail.example/a', 'providers', '?done']) {
+    await begin('gmail_api', 'Ana', own)
+  }
+  const foreign = [
+    'https://evil.example/',
+    '//evil.example',
+    '/\\evil.example',
+    '\\\\evil.example',
+    '/\t/evil.example',
+    'https://mail.example@evil.example/',
+    'https://ana:secret@mail.example/',
+    'https://mail.example.evil.example/',
+    'http://mail.example/',
+    'https://mail.example:8443/',
+    'javascript:alert(1)',
+    'data:text/html,x',
+  ]
+  for (const redirect of foreign) {
+    const wrong = failure('validation_error', { field: 'redirect_after', code: 'forbidden_value' })
+    await assert.rejects(begin('gmail_api', 'Ana', redirect), wrong, redirect)
+  }
+  const form = failure('validation_error', { field: 'redirect_after', code: 'invalid_format' })
+  await assert.rejects(begin('gmail_api', 'Ana', 'https://['), form)
+  const long = failure('validation_error', { field: 'redirect_after', code: 'too_big' })
+  await assert.rejects(begin('gmail_api', 'Ana', `/${'x'.repeat(REDIRECT_MAX)}`), long)
+})
+
+test('without a client of the operator there is nothing to connect to', async () => {
+  const config = { ...app.config, GOOGLE_CLIENT_ID: '' }
+  const closed = new OAuth({ ...app, config, providers: app.outbound.providers })
+  const asked = { type: 'gmail_api' as const, name: 'Ana', redirectAfter: null }
+  await assert.rejects(closed.authorize(teamId, asked), failure('service_unavailable'))
+  await closed.close()
+})
+
+function reasonOf(came: Awaited<ReturnType<OAuth['callback']>>): string {
+  assert.ok(came.kind === 'failed', JSON.stringify(came))
+  return came.reason
+}
