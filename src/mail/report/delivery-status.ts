@@ -28,7 +28,7 @@ export function readRecipient(fields: StatusFields): ReportedRecipient | null {
     status: said.enhancedCode !== null && isSameClass(said.enhancedCode, status) ? said.enhancedCode : status,
     smtpCode: said.smtpCode,
     diagnostic: oneLine(diagnostic),
-    stage: null,
+    stage: 'unknown',
     remoteMta: hostOf(fields.get('remote-mta')),
     lastAttemptAt: parseDate(fields.get('last-attempt-date') ?? ''),
   }

@@ -6,7 +6,8 @@ import { type HeaderField, headerText } from '../headers.ts'
 import { findCodes, isGeneric } from './codes.ts'
 import { oneLine } from './delivery-status.ts'
 import { linesAbout, type NamedRecipient, namedRecipients } from './notice-addresses.ts'
-import { findPhrase } from './phrases.ts'
+import { findPhrase, VAGUE } from './phrases.ts'
+import type { Stage } from './reply-class.ts'
 import { DIAGNOSTIC_MAX, RECIPIENTS_MAX, type ReportedMail, type ReportedRecipient } from './reported.ts'
 
 /** Who signs such reports. */
@@ -120,12 +121,26 @@ function wordsAbout(said: string, named: { email: string; beside?: string }, cou
 /** The server's own words: from its reply on, or the first lines where no reply is quoted. */
 function diagnosticOf(words: string): string {
   const { at } = findCodes(words)
-  return oneLine((at >= 0 ? words.slice(at) : words.trim()).slice(0, DIAGNOSTIC_MAX * 2))
+  if (at < 0) return oneLine(words.trim().slice(0, DIAGNOSTIC_MAX * 2))
+  const reply = oneLine(words.slice(at, at + DIAGNOSTIC_MAX * 2))
+  if (tells(reply)) return reply
+  // Some servers tell why in front of what they replied.
+  const start = words.lastIndexOf('\n\n', at) + 1
+  const paragraph = oneLine(words.slice(Math.max(start, at - DIAGNOSTIC_MAX), at + DIAGNOSTIC_MAX))
+  return tells(paragraph) ? paragraph : reply
 }
 
 /** Sendmail quotes the dialogue, Postfix names the command, others do it their way. */
-function stageOf(said: string): 'data' | null {
-  return /in reply to end of data|^>>> data\n<<< 5|after end of data|smtp command\ndata$/im.test(said) ? 'data' : null
+function stageOf(said: string): Stage | null {
+  if (/in reply to end of data|^>>> data\n<<< 5|after end of data|smtp command\ndata$/im.test(said)) return 'data'
+  const isRecipient =
+    /in reply to rcpt|^[ \t]{0,8}>>> rcpt|after rcpt|rcpt command|rcpt[ _]to(?: response|\])|to rcpt to/im
+  return isRecipient.test(said) || /rejected recipient|does not like recipient/i.test(said) ? null : 'unknown'
+}
+
+function tells(text: string): boolean {
+  const finding = findPhrase(text)
+  return finding !== null && !VAGUE.has(finding)
 }
 
 function speaks(text: string): boolean {

@@ -20,6 +20,9 @@ export type Finding =
   /** Turned away, and nothing more is said. */
   | 'refused'
 
+/** Words that come with many a refusal, and say little of why. */
+export const VAGUE: ReadonlySet<Finding> = new Set(['expired', 'dns', 'network', 'server', 'refused'])
+
 /** Characters of a text that are looked at. */
 export const PHRASE_TEXT_MAX = 2000
 /** What Cisco's gateways set in front of whatever another server said. */

@@ -1,6 +1,6 @@
 // What a server's reply means for the mail it turned away: for good or for now, why, and whether to write there again.
 
-import { type Finding, findPhrase } from './phrases.ts'
+import { type Finding, findPhrase, VAGUE } from './phrases.ts'
 
 /** What somebody said of one delivery: the reply of a server, or the words of a report. */
 export interface Reply {
@@ -32,6 +32,9 @@ export type BounceSubType =
   | 'policy'
   | 'expired'
   | 'suppressed_by_provider'
+
+/** To what a server replied where it was not the recipient's address: the content, or a report does not say. */
+export type Stage = 'data' | 'unknown'
 
 export interface ReplyClass {
   /** True when trying again cannot help: a reply of 5yz; without a reply code, an enhanced code that begins with 5. */
@@ -87,8 +90,6 @@ const REPLY_CODES: ReadonlyMap<number, Finding> = new Map([
 
 /** What is said of the address itself, and will not change by itself. */
 const DEAD: ReadonlySet<Finding> = new Set(['no_such_user', 'no_such_domain', 'no_mail_taken'])
-/** Words that come with many a refusal: what a code says weighs more. */
-const VAGUE: ReadonlySet<Finding> = new Set(['expired', 'dns', 'network', 'server', 'refused'])
 /** Words so plain that nobody needs a code: decisions §6.3 names codes, and many servers give none. */
 const PLAINLY_DEAD =
   /(?:user|recipient|mailbox|account|local ?part|addressee|alias)s?\b.{0,48}(?:unknown|not (?:be )?found|not known|do(?:es)? ?n.t exist|not exist)|(?:no such|unknown|non-?existent) (?:\S+ )?(?:user|recipient|mailbox|account|local ?part|addressee|alias|domain|host)|unroute?able address|(?:host|domain)(?: name)? (?:unknown|not found)|domain does not exist|nxdomain/i
@@ -119,9 +120,9 @@ const CAUSES: ReadonlyMap<Finding, DelayCause> = new Map([
 /**
  * Enhanced codes count first, then reply codes, then words. Never throws; linear in the text, of which PHRASE_TEXT_MAX
  * characters count.
- * @param stage 'data' for a reply to the content: a server that took the recipient and then calls it unknown may be a filter
+ * @param stage a server that took the recipient and only then calls it unknown may be a filter
  */
-export function classifyReply(reply: Reply, stage: 'data' | null = null): ReplyClass {
+export function classifyReply(reply: Reply, stage: Stage | null = null): ReplyClass {
   const { smtpCode, enhancedCode } = reply
   const finding = findingOf(reply)
   const type = typeOf(finding, reply, stage)
@@ -151,13 +152,20 @@ function codeFinding(code: string): Finding | undefined {
   return CODES.get(`${subject}.${detail}`) ?? (subject === '7' ? 'policy' : undefined)
 }
 
-function typeOf(finding: Finding | null, { smtpCode, enhancedCode }: Reply, stage: 'data' | null): BounceType {
+function typeOf(finding: Finding | null, reply: Reply, stage: Stage | null): BounceType {
+  const { smtpCode, enhancedCode } = reply
   if (enhancedCode?.startsWith('4') || (smtpCode !== null && smtpCode < 500)) return 'transient'
   if (HARD_CODES.has(enhancedCode ?? '') && (finding === 'disabled' || finding === 'no_such_user')) return 'permanent'
   if (finding === null) return 'undetermined'
-  if (finding === 'no_such_user' && stage === 'data' && (enhancedCode ?? '5.0.0').endsWith('.0')) return 'undetermined'
+  if (finding === 'no_such_user' && mayBeFilter(reply, stage)) return 'undetermined'
   // Without a code nobody knows whether a disabled mailbox will be enabled again (RFC 3463 3.3).
   return DEAD.has(finding) || finding === 'suppressed' ? 'permanent' : 'transient'
+}
+
+/** A code that means an unknown user is believed at any stage, and so are words of the reporting server itself. */
+function mayBeFilter({ smtpCode, enhancedCode }: Reply, stage: Stage | null): boolean {
+  if (stage === 'data') return (enhancedCode ?? '5.0.0').endsWith('.0')
+  return stage === 'unknown' && enhancedCode === null && smtpCode !== null
 }
 
 /** Whether nothing more may be sent there. */

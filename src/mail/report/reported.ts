@@ -1,5 +1,7 @@
 // What reports say, whatever form they came in.
 
+import type { Stage } from './reply-class.ts'
+
 export type FeedbackType = 'abuse' | 'fraud' | 'not_spam' | 'other' | 'virus'
 /** RFC 3464 2.3.3. */
 export type BounceAction = 'failed' | 'delayed' | 'delivered' | 'relayed' | 'expanded'
@@ -16,8 +18,7 @@ export interface ReportedRecipient {
   smtpCode: number | null
   /** What the server said, one line, at most DIAGNOSTIC_MAX characters; "" when nothing. */
   diagnostic: string
-  /** 'data' where the report says that the content was refused, not the recipient. */
-  stage: 'data' | null
+  stage: Stage | null
   remoteMta: string | null
   /** ms */
   lastAttemptAt: number | null

@@ -2,10 +2,10 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { classifyReply } from '../../../src/mail/report/reply-class.ts'
+import { classifyReply, type Stage } from '../../../src/mail/report/reply-class.ts'
 
 /** A reply as it is written on the wire, in the words of {@link classifyReply}. */
-function read(line: string, stage: 'data' | null = null) {
+function read(line: string, stage: Stage | null = null) {
   const match = /^(\d{3})? ?(\d\.\d{1,3}\.\d{1,3})? ?(.*)$/.exec(line)!
   const smtpCode = match[1] === undefined ? null : Number(match[1])
   return classifyReply({ smtpCode, enhancedCode: match[2] ?? null, text: match[3]! }, stage)
@@ -67,6 +67,10 @@ test('a server that took the recipient and then calls it unknown may be a filter
   assert.equal(read('550 Unknown user', 'data').type, 'undetermined')
   assert.equal(read('550 Unknown user', 'data').suppress, false)
   assert.equal(read('550 5.1.1 Unknown user', 'data').suppress, true)
+  // A report that quotes a reply without a code, and does not say to what: it may be that filter's.
+  assert.equal(read('550 Unknown user', 'unknown').type, 'undetermined')
+  assert.equal(read('550 5.0.0 Unknown user', 'unknown').suppress, true)
+  assert.equal(read('Unknown user', 'unknown').suppress, true)
 })
 
 test('deferrals: why', () => {

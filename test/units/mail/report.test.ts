@@ -76,7 +76,7 @@ test('a delivery status report tells of the mail and of each recipient', () => {
     status: '5.1.1',
     smtpCode: 550,
     diagnostic: '550 5.1.1 <ana@inside.out.test>: User unknown',
-    stage: null,
+    stage: 'unknown',
     remoteMta: 'mx2.out.test',
     lastAttemptAt: Date.UTC(2030, 0, 2, 3, 5, 0),
   })
