@@ -7,6 +7,7 @@ export function applianceEnv(dataDir: string, dns: string): Record<string, strin
     HTTP_PORT: '0',
     SEND_PORT: '0',
     SMTP_PORT: '0',
+    OPERATOR_BIND: '127.0.0.1:0',
     HTTP_BIND: '127.0.0.1',
     SMTP_BIND: '127.0.0.1',
     APP_ORIGIN: 'http://app.bench.test',

@@ -64,6 +64,7 @@ async function open(dataDir: string, dns: string): Promise<House> {
     HTTP_PORT: await choosePort(8080),
     SEND_PORT: await choosePort(8081),
     SMTP_PORT: await choosePort(2525),
+    OPERATOR_BIND: `127.0.0.1:${await choosePort(9090)}`,
     HTTP_BIND: '127.0.0.1',
     SMTP_BIND: '127.0.0.1',
     DNS_SERVERS: dns,

@@ -8,12 +8,13 @@ import { openInbound } from './inbound/listener.ts'
 import { openClockwork } from './jobs/clockwork.ts'
 import { openHttp } from './surfaces/http/app.ts'
 import { routes } from './surfaces/rest/routes.ts'
+import { webRoutes } from './surfaces/web/routes.ts'
 
 /** The house while it is open. */
 export interface House {
   app: Context
   /** TCP ports that are listened on. */
-  ports: { smtp: number; app: number; send: number }
+  ports: { smtp: number; app: number; send: number; operator: number }
   /** Stops every part in the reverse order of its start: no new work, finish what was begun, write back. */
   close(): Promise<void>
 }
@@ -33,7 +34,7 @@ export interface HouseOptions extends Overrides {
 export async function openHouse(config: Config, options: HouseOptions = {}): Promise<House> {
   const app = await openContext(config, { ...options, alone: true })
   const inbound = openInbound(app)
-  const http = openHttp(app, routes, { checkReplies: options.checkReplies ?? false })
+  const http = openHttp(app, [...routes, ...webRoutes], { checkReplies: options.checkReplies ?? false })
   const services: Service[] = [openClockwork(app), http, inbound]
   const started: Service[] = []
   const close = () => closeAll([...started.toReversed().map((service) => () => service.stop()), () => app.close()])
@@ -47,7 +48,7 @@ export async function openHouse(config: Config, options: HouseOptions = {}): Pro
     await close()
     throw explain(error)
   }
-  return { app, ports: { smtp: inbound.port, app: http.ports.app, send: http.ports.send }, close }
+  return { app, ports: { smtp: inbound.port, ...http.ports }, close }
 }
 
 // What an operator can do something about gets a sentence; the rest stays what it is.
@@ -57,7 +58,7 @@ function explain(error: unknown): unknown {
   const why = new Map([
     [
       'EADDRINUSE',
-      `${place} is in use by another program: stop it, or set SMTP_PORT, HTTP_PORT or SEND_PORT to another one.`,
+      `${place} is in use by another program: stop it, or set SMTP_PORT, HTTP_PORT, SEND_PORT or OPERATOR_BIND to another one.`,
     ],
     ['EACCES', `This user may not listen on ${place}: take a port above 1023, or let the container map it.`],
     ['EADDRNOTAVAIL', `${address} is no address of this machine: see SMTP_BIND and HTTP_BIND.`],

@@ -5,6 +5,8 @@ import type { Resolver } from '../base/resolver.ts'
 import type { Vault } from '../base/secrets.ts'
 import type { Config } from '../config/config.ts'
 import type { Db, Tx } from '../db/db.ts'
+import { DkimKeys } from './dkim-keys.ts'
+import type { LookAtSes } from './domain-record.ts'
 import { Domains } from './domains.ts'
 import { Filters } from './filters.ts'
 import { Keys } from './keys.ts'
@@ -20,6 +22,7 @@ export interface Directory {
   keys: Keys
   operatorKeys: OperatorKeys
   domains: Domains
+  dkimKeys: DkimKeys
   mailboxes: Mailboxes
   filters: Filters
   replays: Replays
@@ -36,15 +39,23 @@ export interface DirectoryParts {
   openAccount(tx: Tx, mailboxId: string): Promise<void>
   /** See {@link ForeignIn}. */
   foreignIn: ForeignIn
+  /** See {@link LookAtSes}. */
+  lookAtSes: LookAtSes
 }
 
 export function openDirectory(parts: DirectoryParts): Directory {
   const teams = new Teams(parts)
   const keys = new Keys(parts)
   const filters = new Filters(parts)
-  const domains = new Domains({ ...parts, filters, inUse: (tx, domainId) => mailboxes.anyAt(tx, domainId) })
+  const dkimKeys = new DkimKeys(parts)
+  const domains = new Domains({
+    ...parts,
+    filters,
+    dkimKeys,
+    inUse: (tx, domainId) => mailboxes.anyAt(tx, domainId),
+  })
   const mailboxes: Mailboxes = new Mailboxes({ ...parts, domains, keys })
   const replays = new Replays(parts.db, parts.clock)
   const operatorKeys = new OperatorKeys(parts.db, parts.clock)
-  return { teams, keys, operatorKeys, domains, mailboxes, filters, replays, limits: new Limits(parts.db) }
+  return { teams, keys, operatorKeys, domains, dkimKeys, mailboxes, filters, replays, limits: new Limits(parts.db) }
 }

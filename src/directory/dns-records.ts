@@ -18,23 +18,35 @@ export interface DnsRecords {
 export interface RecordParts {
   name: string
   token: string
-  selector: string
-  /** SPKI in base64. */
-  dkimPublic: string
+  dkim: DnsRecord[]
+  /** By which Amazon SES signs mail of the domain; null while it carries none. */
+  sesTokens: readonly string[] | null
 }
 
 const MX_PRIORITY = 10
+const SES_TERM = 'include:amazonses.com'
 
 /** @param mailHosts the names of this appliance, the first one being its own in SMTP */
 export function dnsRecords(domain: RecordParts, mailHosts: readonly string[]): DnsRecords {
   const host = mailHosts[0]!
+  const senders = domain.sesTokens === null ? spfTerm(host) : `${spfTerm(host)} ${SES_TERM}`
   return {
     mx: mailHosts.map((target) => ({ priority: MX_PRIORITY, target })),
-    spf: { name: domain.name, value: `v=spf1 ${spfTerm(host)} ~all` },
+    spf: { name: domain.name, value: `v=spf1 ${senders} ~all` },
     dmarc: { name: `_dmarc.${domain.name}`, value: `v=DMARC1; p=none; rua=mailto:dmarc@${host}` },
-    dkim: [{ name: `${domain.selector}._domainkey.${domain.name}`, value: `v=DKIM1; k=rsa; p=${domain.dkimPublic}` }],
+    dkim: [...domain.dkim, ...(domain.sesTokens ?? []).map((token) => sesRecord(token, domain.name))],
     verification: { name: `_mail-verify.${domain.name}`, value: `mail-verification=${domain.token}` },
   }
+}
+
+/** Points at a key that Amazon keeps, and changes as it likes. */
+function sesRecord(token: string, name: string): DnsRecord {
+  return { name: `${token}._domainkey.${name}`, value: `${token}.dkim.amazonses.com` }
+}
+
+/** A record whose value is a host name is a CNAME, all others are TXT. */
+export function isCname({ value }: DnsRecord): boolean {
+  return !/[= ]/.test(value)
 }
 
 /** What an SPF record must name for this appliance to be allowed to send. */

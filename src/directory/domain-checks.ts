@@ -1,7 +1,7 @@
 // Looks up the DNS records of a domain and compares them with what they should be (decisions §4.3).
 
 import type { Resolver } from '../base/resolver.ts'
-import { type DnsRecord, type DnsRecords, spfTerm } from './dns-records.ts'
+import { type DnsRecord, type DnsRecords, isCname } from './dns-records.ts'
 
 export interface DomainCheck {
   record: 'verification' | 'mx' | 'spf' | 'dkim' | 'dmarc'
@@ -19,7 +19,8 @@ export type Finding = 'found' | 'missing' | 'unknown'
 
 export interface DomainFindings {
   verification: Finding
-  dkim: Finding
+  /** By the name of the record; those of replaced keys too. */
+  dkim: Map<string, Finding>
   checks: DomainCheck[]
 }
 
@@ -32,22 +33,30 @@ interface Answer {
   sure: boolean
 }
 
-/**
- * Asks for every record, past the cache.
- * @param reserved names that need no proof of ownership: their verification counts as found without asking
- */
-export async function checkDomain(resolver: Resolver, records: DnsRecords, reserved: boolean): Promise<DomainFindings> {
+/** What is looked for. */
+export interface Wanted {
+  records: DnsRecords
+  /** Records of replaced keys: it matters only whether they are gone. */
+  removable: readonly DnsRecord[]
+  /** Names nobody can own: their proof and their keys count as found without asking. */
+  reserved: boolean
+}
+
+/** Asks for every record, past the cache. */
+export async function checkDomain(
+  resolver: Resolver,
+  { records, removable, reserved }: Wanted,
+): Promise<DomainFindings> {
   const { spf, dmarc, verification } = records
-  const dkim = records.dkim[0]!
-  const [proof, exchanges, policies, signing, reports] = await Promise.all([
+  const [proof, exchanges, policies, reports, keys, old] = await Promise.all([
     reserved ? { values: [verification.value], sure: true } : askTxt(resolver, verification.name),
     askMx(resolver, spf.name),
     askTxt(resolver, spf.name),
-    askTxt(resolver, dkim.name),
     askTxt(resolver, dmarc.name),
+    Promise.all(records.dkim.map((wanted) => askKey(resolver, wanted, reserved))),
+    Promise.all(removable.map((gone) => askKey(resolver, gone, false))),
   ])
   const proven = proof.values.includes(verification.value)
-  const signed = signing.values.some((value) => publicKeyOf(value) === publicKeyOf(dkim.value))
   const text = (record: DomainCheck['record'], wanted: DnsRecord, answer: Answer, ok: boolean): DomainCheck => ({
     record,
     name: wanted.name,
@@ -58,7 +67,7 @@ export async function checkDomain(resolver: Resolver, records: DnsRecords, reser
   })
   return {
     verification: finding(proof, proven),
-    dkim: finding(signing, signed),
+    dkim: new Map([...keys, ...old].map(({ wanted, answer, ok }) => [wanted.name, finding(answer, ok)])),
     checks: [
       text('verification', verification, reserved ? { values: [], sure: true } : proof, proven),
       ...records.mx.map(({ priority, target }): DomainCheck => {
@@ -66,17 +75,35 @@ export async function checkDomain(resolver: Resolver, records: DnsRecords, reser
         const found = shown(exchanges.values)
         return { record: 'mx', name: spf.name, expected: `${priority} ${target}`, found, ok, required: false }
       }),
-      text('spf', spf, policies, isSpfFor(policies.values, records.mx[0]!.target)),
-      text('dkim', dkim, signing, signed),
+      text('spf', spf, policies, isSpfFor(policies.values, spf.value)),
+      ...keys.map(({ wanted, answer, ok }) => text('dkim', wanted, reserved ? { values: [], sure: true } : answer, ok)),
       text('dmarc', dmarc, reports, reports.values.filter((value) => /^v=DMARC1\s*(;|$)/.test(value)).length === 1),
     ],
   }
 }
 
 // Two SPF records are a permanent error for every receiver (RFC 7208 §4.5).
-function isSpfFor(values: string[], mailHost: string): boolean {
+function isSpfFor(values: string[], wanted: string): boolean {
   const policies = values.filter((value) => /^v=spf1( |$)/i.test(value))
-  return policies.length === 1 && policies[0]!.toLowerCase().split(/ +/).includes(spfTerm(mailHost))
+  const named = new Set(policies[0]?.toLowerCase().split(/ +/))
+  const senders = wanted.split(' ').filter((term) => term.startsWith('include:'))
+  return policies.length === 1 && senders.every((term) => named.has(term))
+}
+
+interface AskedKey {
+  wanted: DnsRecord
+  answer: Answer
+  ok: boolean
+}
+
+async function askKey(resolver: Resolver, wanted: DnsRecord, reserved: boolean): Promise<AskedKey> {
+  if (reserved) return { wanted, answer: { values: [wanted.value], sure: true }, ok: true }
+  if (isCname(wanted)) {
+    const answer = await askCname(resolver, wanted.name)
+    return { wanted, answer, ok: answer.values.includes(wanted.value) }
+  }
+  const answer = await askTxt(resolver, wanted.name)
+  return { wanted, answer, ok: answer.values.some((value) => publicKeyOf(value) === publicKeyOf(wanted.value)) }
 }
 
 /** The key of a DKIM record without the spaces some editors of zones add (RFC 6376 §3.6.1). */
@@ -99,6 +126,12 @@ function shown(values: string[]): string[] {
 
 async function askTxt(resolver: Resolver, name: string): Promise<Answer> {
   return ask(resolver, name, 'TXT', (answer) => (answer as string[][]).map((chunks) => chunks.join('')))
+}
+
+async function askCname(resolver: Resolver, name: string): Promise<Answer> {
+  return ask(resolver, name, 'CNAME', (answer) =>
+    (answer as string[]).map((value) => value.toLowerCase().replace(/\.$/, '')),
+  )
 }
 
 async function askMx(resolver: Resolver, name: string): Promise<Answer> {

@@ -1,23 +1,33 @@
 // Domains: whose name mail is taken for, proven by DNS.
 
-import { generateKeyPair } from 'node:crypto'
-import { promisify } from 'node:util'
 import type { Clock } from '../base/clock.ts'
 import { conflict, notFound, ProductError } from '../base/errors.ts'
 import { newId, randomName } from '../base/ids.ts'
 import type { Resolver } from '../base/resolver.ts'
-import type { Vault } from '../base/secrets.ts'
 import type { Config } from '../config/config.ts'
 import type { Db, Reader, Row, SqlValue, Tx } from '../db/db.ts'
 import { type Page, type PageKey, pageOf } from '../db/page.ts'
+import { type DkimAlgorithm, type DkimKeys, newDkimPair } from './dkim-keys.ts'
 import { checkDomain, type DomainCheck, type DomainFindings } from './domain-checks.ts'
 import { newDomain, nextState, type VerificationStatus } from './domain-life.ts'
 import { checkDomainName, isReserved } from './domain-name.ts'
-import { type Domain, presentDomain, type ReceivingDomain, stateColumns, stateOf } from './domain-record.ts'
+import {
+  type Domain,
+  type DomainStanding,
+  type LookAtSes,
+  presentDomain,
+  type ReceivingDomain,
+  receivingOf,
+  STANDING_COLUMNS,
+  sesColumns,
+  standingOf,
+  stateColumns,
+  stateOf,
+} from './domain-record.ts'
 import type { Filters } from './filters.ts'
 import { teamSuspendedAt } from './teams.ts'
 
-export type { Domain, ReceivingDomain } from './domain-record.ts'
+export type { Domain, DomainStanding, ReceivingDomain } from './domain-record.ts'
 
 export interface DomainFilter {
   status?: VerificationStatus
@@ -30,17 +40,20 @@ export interface DomainFilter {
 interface DomainParts {
   db: Db
   clock: Clock
-  vault: Vault
   resolver: Resolver
   config: Config
   filters: Filters
+  dkimKeys: DkimKeys
   /** Whether mailboxes that are not deleted lie at a domain. */
   inUse(tx: Tx, domainId: string): Promise<boolean>
+  lookAtSes: LookAtSes
 }
 
-/** What the sealed private keys of DKIM are for; the vault opens them for nothing else. */
-export const DKIM_PURPOSE = 'dkim'
-const SELECTOR = 's1'
+/** What a look at a domain gave. */
+interface Look extends DomainFindings {
+  ses: Awaited<ReturnType<LookAtSes>>
+}
+
 const TOKEN_LENGTH = 32
 /** Domains one automatic round looks at, and how many of them at once. */
 const ROUND_MAX = 100
@@ -58,16 +71,11 @@ export class Domains {
    * @throws ProductError validation_error, conflict (the team has it, or another team has proven it)
    */
   async create(teamId: string, written: string): Promise<Domain> {
-    const { db, clock, vault, config } = this.#parts
+    const { db, clock, config, dkimKeys } = this.#parts
     const name = checkDomainName(written, config)
     await refuseTaken(db.read, teamId, name)
-    const keys = await promisify(generateKeyPair)('rsa', {
-      modulusLength: 2048,
-      publicKeyEncoding: { type: 'spki', format: 'der' },
-      privateKeyEncoding: { type: 'pkcs8', format: 'der' },
-    })
+    const pair = await newDkimPair('rsa')
     const id = newId('domain')
-    const sealed = vault.seal(DKIM_PURPOSE, keys.privateKey)
     return db.write(async (tx) => {
       await refuseTaken(tx, teamId, name)
       const state = newDomain(clock.now(), isReserved(name))
@@ -79,24 +87,26 @@ export class Domains {
         ...stateColumns(state),
         receives: state.status === 'verified',
         verification_token: randomName(TOKEN_LENGTH),
-        dkim_selector: SELECTOR,
-        dkim_public: keys.publicKey.toString('base64'),
-        dkim_private_sealed: sealed,
         created_at: state.createdAt,
       })
-      return this.#present((await tx.get('SELECT * FROM domains WHERE id = ?', [id]))!)
+      await dkimKeys.add(tx, { id, name }, pair, isReserved(name))
+      return this.#present(tx, (await this.#row(tx, teamId, id))!)
     })
   }
 
   async get(teamId: string, id: string): Promise<Domain | undefined> {
-    const row = await this.#row(this.#parts.db.read, teamId, id)
-    return row && this.#present(row)
+    const { read } = this.#parts.db
+    const row = await this.#row(read, teamId, id)
+    return row && this.#present(read, row)
   }
 
-  /** The team's own row for a name in stored form. */
-  async ofTeam(reader: Reader, teamId: string, name: string): Promise<Domain | undefined> {
-    const row = await reader.get('SELECT * FROM domains WHERE team_id = ? AND name = ?', [teamId, name])
-    return row && this.#present(row)
+  /** What the team's own domain of a name in stored form may do; undefined when it has none. */
+  async ofTeam(reader: Reader, teamId: string, name: string): Promise<DomainStanding | undefined> {
+    const row = await reader.get(`SELECT ${STANDING_COLUMNS} FROM domains WHERE team_id = ? AND name = ?`, [
+      teamId,
+      name,
+    ])
+    return row && standingOf(row)
   }
 
   /** Newest first. */
@@ -110,16 +120,13 @@ export class Domains {
     if (filter.status !== undefined) add('verification_status = ?', filter.status)
     if (filter.search !== undefined) add('instr(name, ?) > 0', filter.search.toLowerCase())
     if (filter.after !== null) add('(created_at, n) < (?, ?)', ...filter.after)
-    const rows = await this.#parts.db.read.all(
+    const { read } = this.#parts.db
+    const rows = await read.all(
       `SELECT * FROM domains WHERE ${where.join(' AND ')} ORDER BY created_at DESC, n DESC LIMIT ?`,
       [...values, filter.limit + 1],
     )
-    return pageOf(
-      rows,
-      filter.limit,
-      (row) => [row.created_at as number, row.n as number],
-      (row) => this.#present(row),
-    )
+    const present = await this.#presenter(read, rows)
+    return pageOf(rows, filter.limit, (row) => [row.created_at as number, row.n as number], present)
   }
 
   /**
@@ -136,9 +143,28 @@ export class Domains {
         'The name servers of the domain could not be asked; try again later.',
       )
     }
-    const after = await this.#parts.db.write((tx) => this.#apply(tx, row.n as number, findings, true))
-    if (after === undefined) throw notFound('domain')
-    return { domain: this.#present(after), checks: findings.checks }
+    const domain = await this.#parts.db.write(async (tx) => {
+      const after = await this.#apply(tx, row.n as number, findings, true)
+      return after && this.#present(tx, after)
+    })
+    if (domain === undefined) throw notFound('domain')
+    return { domain, checks: findings.checks }
+  }
+
+  /**
+   * Gives the domain another key to sign with, which it does once DNS shows its record; or its first one of a kind.
+   * @throws ProductError not_found, conflict while the last key of its kind was never seen in DNS
+   */
+  async rotateKey(teamId: string, id: string, algorithm: DkimAlgorithm): Promise<Domain> {
+    const { db, dkimKeys } = this.#parts
+    const pair = await newDkimPair(algorithm)
+    return db.write(async (tx) => {
+      const row = await this.#row(tx, teamId, id)
+      if (row === undefined) throw notFound('domain')
+      const name = row.name as string
+      await dkimKeys.add(tx, { id, name }, pair, isReserved(name))
+      return this.#present(tx, row)
+    })
   }
 
   /**
@@ -166,6 +192,14 @@ export class Domains {
     return looked
   }
 
+  /** Has the proven domains of a team looked at in the next round: how they are to be sent from has changed. */
+  async checkSoon(tx: Tx, teamId: string): Promise<void> {
+    await tx.run(`UPDATE domains SET next_check_at = ? WHERE team_id = ? AND verification_status = 'verified'`, [
+      this.#parts.clock.now(),
+      teamId,
+    ])
+  }
+
   /** The one domain mail for a name belongs to: proven, or lapsed while nobody else has proven it since. */
   async byName(name: string): Promise<ReceivingDomain | undefined> {
     return this.#receiving('name = ? AND receives = 1', name)
@@ -178,12 +212,13 @@ export class Domains {
 
   /** @throws ProductError not_found, conflict while a mailbox at the domain is not deleted */
   async delete(teamId: string, id: string): Promise<void> {
-    const { db, filters, inUse } = this.#parts
+    const { db, filters, dkimKeys, inUse } = this.#parts
     await db.write(async (tx) => {
       const row = await this.#row(tx, teamId, id)
       if (row === undefined) throw notFound('domain')
       if (await inUse(tx, id)) throw conflict('The domain still has mailboxes; delete them first.')
       await filters.drop(tx, id)
+      await dkimKeys.drop(tx, id)
       await tx.run('DELETE FROM domains WHERE id = ?', [id])
     })
   }
@@ -197,25 +232,32 @@ export class Domains {
       `SELECT id, team_id, name, ${teamSuspendedAt('domains.team_id')} AS suspended_at FROM domains WHERE ${condition}`,
       [value],
     )
-    if (row === undefined) return undefined
-    return {
-      id: row.id as string,
-      teamId: row.team_id as string,
-      name: row.name as string,
-      teamSuspendedAt: row.suspended_at as number | null,
-    }
+    return row && receivingOf(row)
   }
 
-  #present(row: Row): Domain {
-    return presentDomain(row, this.#parts.config.MAIL_HOSTS)
+  async #present(reader: Reader, row: Row): Promise<Domain> {
+    return (await this.#presenter(reader, [row]))(row)
   }
 
-  #look(row: Row): Promise<DomainFindings> {
-    return checkDomain(this.#parts.resolver, this.#present(row).records, isReserved(row.name as string))
+  async #presenter(reader: Reader, rows: readonly Row[]): Promise<(row: Row) => Domain> {
+    const { dkimKeys, config, clock } = this.#parts
+    const keys = await dkimKeys.of(
+      reader,
+      rows.map((row) => row.id as string),
+    )
+    const view = { mailHosts: config.MAIL_HOSTS, now: clock.now() }
+    return (row) => presentDomain(row, { ...view, keys: keys.get(row.id as string)! })
+  }
+
+  async #look(row: Row): Promise<Look> {
+    const { lookAtSes, resolver, db } = this.#parts
+    const { records, removable, name, teamId } = await this.#present(db.read, row)
+    const findings = await checkDomain(resolver, { records, removable, reserved: isReserved(name) })
+    return { ...findings, ses: await lookAtSes(teamId, name, findings.verification === 'found') }
   }
 
   /** @returns the row afterwards; undefined when it is gone */
-  async #apply(tx: Tx, n: number, findings: DomainFindings, asked: boolean): Promise<Row | undefined> {
+  async #apply(tx: Tx, n: number, findings: Look, asked: boolean): Promise<Row | undefined> {
     const row = await tx.get('SELECT * FROM domains WHERE n = ?', [n])
     const now = this.#parts.clock.now()
     if (row === undefined) return undefined
@@ -232,18 +274,20 @@ export class Domains {
       ...row,
       ...stateColumns(next),
       receives: next.status === 'verified' ? 1 : row.receives,
-      dkim_ok: findings.dkim === 'unknown' ? row.dkim_ok : Number(findings.dkim === 'found'),
+      ...sesColumns(row, findings.ses),
     }
+    await this.#parts.dkimKeys.settle(tx, { id: row.id as string, name }, findings.dkim)
     await tx.run(
       `UPDATE domains SET verification_status = ?, verified_at = ?, missing_days = ?, next_check_at = ?, receives = ?,
-         dkim_ok = ? WHERE n = ?`,
+         ses_dkim_status = ?, ses_tokens = ? WHERE n = ?`,
       [
         changed.verification_status,
         changed.verified_at,
         changed.missing_days,
         changed.next_check_at,
         changed.receives,
-        changed.dkim_ok,
+        changed.ses_dkim_status,
+        changed.ses_tokens,
         n,
       ],
     )

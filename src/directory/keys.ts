@@ -8,7 +8,7 @@ import type { Db, Row, SqlValue, Tx } from '../db/db.ts'
 import { type Page, type PageKey, pageOf } from '../db/page.ts'
 import { checkExpiry, checkPermissions, type KeyInput } from './key-input.ts'
 import { type ApiKey, type KeyKind, type KeyStatus, permissionsOf, presentKey, statusOf } from './key-record.ts'
-import type { Recognised } from './principal.ts'
+import type { MailboxPrincipal, Recognised, TeamPrincipal } from './principal.ts'
 import { checkName, teamSuspendedAt } from './teams.ts'
 
 export type { ApiKey, KeyKind, KeyStatus } from './key-record.ts'
@@ -76,7 +76,7 @@ export class Keys {
   }
 
   /** Who a secret stands for; undefined for one that is malformed, unknown, expired or revoked. */
-  async recognise(secret: string): Promise<Recognised | undefined> {
+  async recognise(secret: string): Promise<Recognised<TeamPrincipal | MailboxPrincipal> | undefined> {
     // A typing error, or a guess, costs no read (decisions §1.2).
     if (!isSecret(secret)) return undefined
     const hash = sha256(secret)

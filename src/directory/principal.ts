@@ -23,10 +23,10 @@ export interface OperatorPrincipal {
   keyId: string
 }
 
-export type Principal = TeamPrincipal | MailboxPrincipal
+export type Principal = TeamPrincipal | MailboxPrincipal | OperatorPrincipal
 
 /** What looking a secret up says: who it stands for, and whether its team is suspended (recognised, but refused everything). */
-export interface Recognised {
-  principal: Principal
+export interface Recognised<P extends Principal = Principal> {
+  principal: P
   suspended: boolean
 }

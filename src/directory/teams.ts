@@ -56,6 +56,13 @@ export class Teams {
     return (await this.#db.read.all('SELECT * FROM teams ORDER BY created_at, id')).map(presentTeam)
   }
 
+  /** @throws ProductError not_found, validation_error for a name outside 1-100 characters */
+  async rename(id: string, name: string): Promise<void> {
+    const checked = checkName(name, NAME_MAX)
+    const { changes } = await this.#db.write((tx) => tx.run('UPDATE teams SET name = ? WHERE id = ?', [checked, id]))
+    if (changes === 0) throw notFound('team')
+  }
+
   /** Keys of a suspended team are refused and its mail is deferred (decisions §2.3). @throws ProductError not_found */
   async setStatus(id: string, status: TeamStatus): Promise<void> {
     const since = status === 'suspended' ? this.#clock.now() : null

@@ -23,12 +23,15 @@ import { Suppressions } from './suppressions.ts'
 import { openGmail } from './transports/gmail.ts'
 import { openOutlook } from './transports/outlook.ts'
 import { openSes } from './transports/ses.ts'
+import { SesIdentities } from './transports/ses-identities.ts'
 import { Transports } from './transports/transports.ts'
+import { WaitingMail } from './waiting-mail.ts'
 
 export interface Outbound {
   providers: Providers
   groups: Groups
   sharedLimit: SharedLimit
+  sesIdentities: SesIdentities
   oauth: OAuth
   sns: Sns
   router: Router
@@ -37,6 +40,7 @@ export interface Outbound {
   log: DeliveryLog
   fate: Fate
   queue: Queue
+  waiting: WaitingMail
   suppressions: Suppressions
   feedback: Feedback
   notices: Notices
@@ -61,6 +65,7 @@ export function openOutbound(parts: OutboundParts): Outbound {
   const signer = new Signer(parts)
   const oauth = new OAuth({ ...parts, providers })
   const sns = new Sns({ ...parts, emails, fate })
+  const sesIdentities = new SesIdentities({ ...parts, sharedLimit })
   const taking = { ...parts, emails, fate, queue, suppressions, router }
   const submitter = new Submitter(taking)
   const worker = { ...parts, queue, emails, fate, router, signer, transports, notices, providers: providers.health }
@@ -74,12 +79,14 @@ export function openOutbound(parts: OutboundParts): Outbound {
     router,
     oauth,
     sns,
+    sesIdentities,
     submitter,
+    waiting: new WaitingMail({ ...parts, queue, emails, fate }),
     log: new DeliveryLog(parts),
     feedback: new Feedback({ ...parts, emails, fate }),
     runner: () => new Runner(worker),
     foreignIn: (reader, teamId, scope) => foreignIn(accounts, reader, teamId, scope),
-    close: () => closeAll([submitter, oauth, sns, transports].map((part) => () => part.close())),
+    close: () => closeAll([submitter, oauth, sns, sesIdentities, transports].map((part) => () => part.close())),
   }
 }
 

@@ -64,6 +64,7 @@ test('npm start prints a root key on an empty folder only, and ends with 0 when 
     HTTP_PORT: '0',
     SEND_PORT: '0',
     SMTP_PORT: '0',
+    OPERATOR_BIND: '127.0.0.1:0',
     APP_ORIGIN: 'http://app.demo.test',
     SEND_ORIGIN: 'http://send.demo.test',
     LOG_LEVEL: 'info',

@@ -38,6 +38,7 @@ async function serve(dataDir: string, dns: string): Promise<{ child: ChildProces
       ...process.env,
       DATA_DIR: dataDir,
       SMTP_PORT: '0',
+      OPERATOR_BIND: '127.0.0.1:0',
       HTTP_PORT: '0',
       SEND_PORT: '0',
       SMTP_BIND: '127.0.0.1',

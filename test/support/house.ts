@@ -94,6 +94,7 @@ async function open(setup: HouseSetup, dataDir: string, dns: LocalDns): Promise<
       SMTP_PORT: '0',
       HTTP_BIND: '127.0.0.1',
       SMTP_BIND: '127.0.0.1',
+      OPERATOR_BIND: '127.0.0.1:0',
       APP_ORIGIN: `http://127.0.0.1:${http}`,
       SEND_ORIGIN: `http://127.0.0.1:${send}`,
       MAIL_HOSTS: 'mx.mailstead.test',

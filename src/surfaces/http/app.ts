@@ -1,4 +1,4 @@
-// The HTTP door: two listeners, one for each public origin, over one list of routes.
+// The HTTP door: a listener for each public origin and one for the operator, over one list of routes.
 
 import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
@@ -7,8 +7,9 @@ import { ProductError } from '../../base/errors.ts'
 import { newId } from '../../base/ids.ts'
 import type { Service } from '../../base/loop.ts'
 import type { Context } from '../../context.ts'
-import { prepare } from './entry.ts'
+import { API_BASE, OPERATOR_BASE, prepare } from './entry.ts'
 import { errorMember, statusOf } from './errors.ts'
+import { LargeBodies } from './large-bodies.ts'
 import { Listener } from './listener.ts'
 import { mount } from './mount.ts'
 import { API_VERSION, openapiRoute, type Surface } from './openapi.ts'
@@ -28,7 +29,7 @@ export interface HttpOptions {
 
 export interface HttpService extends Service {
   /** TCP ports that are listened on, once started. */
-  readonly ports: { app: number; send: number }
+  readonly ports: { app: number; send: number; operator: number }
 }
 
 /** @throws Error when a route contradicts itself or another one */
@@ -40,28 +41,38 @@ export function openHttp(app: Context, routes: readonly Route[], options: HttpOp
     rate,
     paces: new Paces(clock),
     sources: new Sources(config.TRUSTED_PROXIES),
+    largeBodies: new LargeBodies(),
     corsOrigins: new Set(config.CORS_ORIGINS),
     checkReplies: options.checkReplies ?? false,
   }
   const open = (surface: Surface, origin: string) => {
     const entries = routesOf(routes, app, surface).map(prepare)
-    return openListener({ ...shared, origin, headers: headersOf(origin), table: new RouteTable(entries) })
+    const recognise = (secret: string) => app.directory.keys.recognise(secret)
+    const table = new RouteTable(entries)
+    return openListener({ ...shared, origin, base: API_BASE, recognise, headers: headersOf(origin), table })
   }
-  const listeners = { app: open('app', config.APP_ORIGIN), send: open('send', config.SEND_ORIGIN) }
+  const listeners = {
+    app: open('app', config.APP_ORIGIN),
+    send: open('send', config.SEND_ORIGIN),
+    operator: openListener({ ...shared, ...operatorDesk(app, routes) }),
+  }
+  const operator = addressOf(config.OPERATOR_BIND)
   const stop = async () => {
-    await Promise.all([listeners.app.close(), listeners.send.close()])
+    await Promise.all(Object.values(listeners).map((listener) => listener.close()))
+    await shared.largeBodies.close()
     await rate.stop()
   }
   return {
     name: 'http',
     get ports() {
-      return { app: listeners.app.port, send: listeners.send.port }
+      return { app: listeners.app.port, send: listeners.send.port, operator: listeners.operator.port }
     },
     async start() {
       await rate.start((error) => log.error({ err: error }, 'the counts of requests were not written'))
       try {
         await listeners.app.listen(config.HTTP_PORT, config.HTTP_BIND)
         await listeners.send.listen(config.SEND_PORT, config.HTTP_BIND)
+        await listeners.operator.listen(operator.port, operator.host)
       } catch (error) {
         // What did open must not stay open behind a start that failed.
         await stop()
@@ -70,6 +81,28 @@ export function openHttp(app: Context, routes: readonly Route[], options: HttpOp
     },
     stop,
   }
+}
+
+/** What the operator's listener has of its own: other keys, another base, no page of an origin may read it. */
+function operatorDesk(app: Context, routes: readonly Route[]) {
+  const origin = `http://${app.config.OPERATOR_BIND}`
+  return {
+    origin,
+    base: OPERATOR_BASE,
+    async recognise(secret: string) {
+      const principal = await app.directory.operatorKeys.recognise(secret)
+      return principal && { principal, suspended: false }
+    },
+    corsOrigins: new Set<string>(),
+    headers: headersOf(origin),
+    table: new RouteTable(routes.filter(({ surface }) => surface === 'operator').map(prepare)),
+  }
+}
+
+/** The two halves of `host:port`, the host without brackets. */
+function addressOf(text: string): { host: string; port: number } {
+  const cut = text.lastIndexOf(':')
+  return { host: text.slice(0, cut).replace(/^\[|\]$/g, ''), port: Number(text.slice(cut + 1)) }
 }
 
 /** The routes of one origin, its own description among them. */

@@ -2,6 +2,7 @@
 
 import { ProductError } from '../../base/errors.ts'
 import { allows } from '../../directory/permissions.ts'
+import { API_BASE } from './entry.ts'
 import type { Visit } from './visit.ts'
 
 // Longer than any credential of decisions §1.2; what is longer is not looked up.
@@ -14,7 +15,7 @@ export async function identify(visit: Visit): Promise<void> {
   visit.presented = true
   const secret = match[1]!.trim()
   if (secret === '' || secret.length > CREDENTIAL_MAX) return
-  const known = await visit.desk.app.directory.keys.recognise(secret)
+  const known = await visit.desk.recognise(secret)
   visit.principal = known?.principal ?? null
   visit.suspended = known?.suspended ?? false
 }
@@ -46,6 +47,8 @@ export function requirePermission(visit: Visit): void {
   const { route, permissions } = visit.found.entry!
   const { principal } = visit
   if (route.as === 'none' || principal === null) return
+  // The operator's listener knows no other key, and its routes ask for no permission.
+  if (principal.kind === 'operator') return
   const kindFits = route.as === 'any' || route.as === principal.kind
   if (kindFits && (permissions.length === 0 || permissions.some((one) => allows(principal.permissions, one)))) return
   if (permissions.length > 0) {
@@ -57,6 +60,8 @@ export function requirePermission(visit: Visit): void {
 
 /** RFC 6750 3 and RFC 9728 5.1: where a client learns how to get a credential. */
 function challenge(visit: Visit): string {
+  // Nobody registers for the operator's listener: there is no document to name.
+  if (visit.desk.base !== API_BASE) return 'Bearer'
   const metadata = `Bearer resource_metadata="${visit.desk.origin}/.well-known/oauth-protected-resource/api/v1"`
   return visit.presented ? `${metadata}, error="invalid_token"` : metadata
 }

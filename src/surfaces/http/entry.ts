@@ -1,12 +1,15 @@
 // A route made ready: its schemas compiled, its defaults filled in, its mistakes found at start.
 
-import { type TObject, type TSchema, Type } from 'typebox'
+import { type TObject, Type } from 'typebox'
+import { type BodyPlan, planBody } from './body-plan.ts'
 import { type Converter, compileConverter } from './query.ts'
 import type { Route } from './route.ts'
 import { type Check, closed, compileCheck, unboundedList } from './validate.ts'
 
 /** Where every versioned route lies. */
 export const API_BASE = '/api/v1'
+/** Where the operator's routes lie, on a listener of their own (decisions §2.4). */
+export const OPERATOR_BASE = '/operator/v1'
 /** Largest body of a route that does not say otherwise, in bytes (decisions §1.10). */
 export const BODY_LIMIT = 1_048_576
 const JSON_TYPE = 'application/json'
@@ -36,13 +39,6 @@ export interface Texted extends Converter {
   check: Check
 }
 
-export interface BodyPlan {
-  check: Check
-  optional: boolean
-  /** Members with a value for when they are left out. */
-  defaults: readonly [name: string, value: unknown][]
-}
-
 const EMPTY_BODY = Type.Object({})
 
 /** @throws Error when a route contradicts itself; such a house does not open */
@@ -54,7 +50,7 @@ export function prepare(route: Route): Entry {
   }
   return {
     route,
-    path: route.root === true ? route.path : API_BASE + route.path,
+    path: route.root === true ? route.path : baseOf(route) + route.path,
     permissions: route.permission === undefined ? [] : [route.permission].flat(),
     params: route.params === undefined ? null : texted(route.params),
     query: query === undefined ? null : texted(query),
@@ -67,11 +63,8 @@ export function prepare(route: Route): Entry {
   }
 }
 
-/** Members of an object that carry a default, as it is when they are left out. */
-export function defaultsOf(schema: TObject): [name: string, value: unknown][] {
-  return Object.entries(schema.properties as Record<string, TSchema & { default?: unknown }>)
-    .filter(([, member]) => member.default !== undefined)
-    .map(([name, member]) => [name, member.default])
+function baseOf(route: Route): string {
+  return route.surface === 'operator' ? OPERATOR_BASE : API_BASE
 }
 
 function texted(schema: TObject): Texted {
@@ -83,9 +76,8 @@ function bodyPlan(route: Route): BodyPlan | null {
   const schema = route.body ?? EMPTY_BODY
   const unbounded = unboundedList(schema)
   if (unbounded !== null) throw new Error(`The body of ${route.operation} has a list without a bound at ${unbounded}.`)
-  return {
-    check: compileCheck(closed(schema)),
-    optional: route.body === undefined || route.bodyOptional === true,
-    defaults: defaultsOf(schema),
+  if ((route.bodyLimit ?? 0) > BODY_LIMIT && route.reader === undefined) {
+    throw new Error(`The body of ${route.operation} may be large: it needs a reader, so that a thread can read it.`)
   }
+  return planBody(route.reader?.schema ?? schema, route.body === undefined || route.bodyOptional === true)
 }

@@ -5,21 +5,22 @@ import { ProductError } from '../../base/errors.ts'
 import { sha256, type Vault } from '../../base/secrets.ts'
 import type { Tx } from '../../db/db.ts'
 import { ownerOf } from './input.ts'
-import { type Outcome, outcomeOf } from './reply.ts'
-import { type Answer, answer, type BytesAnswer, isBytes } from './route.ts'
+import { type Outcome, outcomeOf, type Result } from './reply.ts'
+import { type Answer, answer, isBytes, isPage } from './route.ts'
 import type { Visit } from './visit.ts'
 
 const IN_FLIGHT_RETRY_SECONDS = 1
 
 /** Does `work` unless the same request was done before under the same key; then its answer is given again. */
-export async function once(visit: Visit, work: () => Promise<Outcome | BytesAnswer>): Promise<Outcome | BytesAnswer> {
+export async function once(visit: Visit, work: () => Promise<Result>): Promise<Result> {
   const { route } = visit.found.entry!
   const key = visit.header('idempotency-key')
   if (key === undefined || route.idempotent !== true) return work()
   const { replays } = visit.desk.app.directory
   // The key itself is not kept: it opens the sealed answers.
   const scope = sha256(canonicalJson([ownerOf(visit), route.method, route.path, key])).toString('base64url')
-  const claim = await replays.claim(scope, sha256(canonicalJson([visit.input.body, visit.input.params])))
+  const body = Buffer.from(visit.bodyDigest ?? []).toString('hex')
+  const claim = await replays.claim(scope, sha256(canonicalJson([body, visit.input.params])))
   if (claim.kind === 'running') {
     throw new ProductError('idempotency_conflict', 'The request with this Idempotency-Key is still being processed.', {
       param: 'Idempotency-Key',
@@ -38,10 +39,10 @@ export async function once(visit: Visit, work: () => Promise<Outcome | BytesAnsw
   }
   const replay = { scope, lock: claim.lock, close: box.close, kept: false }
   visit.replay = replay
-  let outcome: Outcome | BytesAnswer
+  let outcome: Result
   try {
     outcome = await work()
-    if (isBytes(outcome)) throw new Error(`${route.operation} answers bytes, which cannot be replayed.`)
+    if (isBytes(outcome) || isPage(outcome)) throw new Error(`What ${route.operation} answers cannot be replayed.`)
   } catch (error) {
     await replays.release(scope, claim.lock)
     throw error

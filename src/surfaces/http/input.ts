@@ -2,11 +2,11 @@
 
 import { notFound, ProductError } from '../../base/errors.ts'
 import { readBody } from './body.ts'
+import { digestOf, readPlanned } from './body-plan.ts'
 import { cursorScope, decodeCursor } from './cursor.ts'
-import type { BodyPlan, Texted } from './entry.ts'
-import { readJsonObject } from './json.ts'
+import type { Texted } from './entry.ts'
 import { readQuery, type Texts } from './query.ts'
-import { wrongBody, wrongParameters } from './validate.ts'
+import { wrongParameters } from './validate.ts'
 import type { Visit } from './visit.ts'
 
 const KEY_FORMAT = /^[\x21-\x7e]{1,255}$/
@@ -43,23 +43,29 @@ export function readParameters(visit: Visit): void {
 
 /** 400 for a body that is no JSON object or lacks members, 422 for one that breaks a rule. */
 export async function readJsonInput(visit: Visit): Promise<void> {
-  const { body: plan } = visit.found.entry!
+  const { body: plan, route } = visit.found.entry!
   if (plan === null) return
-  const bytes = await readBody(visit)
-  if (bytes.length === 0 && plan.optional) {
-    visit.input.body = withDefaults(plan, {})
+  const { reader } = route
+  const gathered = await readBody(visit)
+  const digested = route.idempotent === true && visit.header('idempotency-key') !== undefined
+  if ('pieces' in gathered) {
+    const { pieces } = gathered
+    const { value, digest } = await visit.desk.largeBodies.read({ module: reader!.module, pieces, digested })
+    visit.input.body = value
+    visit.bodyDigest = digest
     return
   }
-  const body = withDefaults(plan, bytes.length === 0 ? {} : readJsonObject(bytes))
-  if (!plan.check.passes(body)) throw wrongBody(plan.check.issues(body))
-  if (bytes.length === 0) throw new ProductError('missing_parameter', 'A JSON body is required.', { param: 'body' })
-  visit.input.body = body
+  const body = readPlanned(plan, gathered.bytes)
+  if (digested) visit.bodyDigest = digestOf(body)
+  visit.input.body = reader === undefined ? body : (reader.read(body) as object)
 }
 
 /** Whose data is meant: what cursors and replays are bound to. */
 export function ownerOf(visit: Visit): string {
   if (visit.principal === null) return visit.source
-  return visit.principal.kind === 'team' ? visit.principal.teamId : visit.principal.mailboxId
+  const { principal } = visit
+  if (principal.kind === 'operator') return 'operator'
+  return principal.kind === 'team' ? principal.teamId : principal.mailboxId
 }
 
 function checkedQuery(query: Texted, texts: Texts, unreadable: ReadonlySet<string>): object {
@@ -71,9 +77,4 @@ function checkedQuery(query: Texted, texts: Texts, unreadable: ReadonlySet<strin
   if (issues.length > 0) throw wrongParameters(issues)
   if (!query.check.passes(values)) throw wrongParameters(query.check.issues(values))
   return values
-}
-
-function withDefaults(plan: BodyPlan, body: Record<string, unknown>): Record<string, unknown> {
-  for (const [name, value] of plan.defaults) if (!Object.hasOwn(body, name)) body[name] = structuredClone(value)
-  return body
 }

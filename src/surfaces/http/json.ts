@@ -9,6 +9,8 @@ export const JSON_DEPTH_MAX = 32
 export const JSON_MEMBERS_MAX = 1_000
 /** Objects and lists in all. */
 export const JSON_BRANCHES_MAX = 20_000
+/** Members and entries in all: more than a body of 1 MiB can have. */
+export const JSON_VALUES_MAX = 600_000
 
 const QUOTE = 0x22
 const BACKSLASH = 0x5c
@@ -49,6 +51,7 @@ function checkShape(text: string): void {
   const open: (Set<string> | null)[] = []
   let nameNext = false
   let branches = 0
+  let values = 0
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at)
     if (code === QUOTE) {
@@ -65,6 +68,7 @@ function checkShape(text: string): void {
       open.pop()
       nameNext = false
     } else if (code === COMMA) {
+      if (++values > JSON_VALUES_MAX) throw wrong(`has more than ${JSON_VALUES_MAX} members and entries`)
       nameNext = open.at(-1) instanceof Set
     }
   }

@@ -10,8 +10,8 @@ import { Facts } from './facts.ts'
 import { once } from './idempotency.ts'
 import { checkHeaders, ownerOf, readJsonInput, readParameters, readPath } from './input.ts'
 import { chooseType, requireJsonBody } from './negotiate.ts'
-import { type Outcome, outcomeOf, sendBytes, sendError, sendOutcome } from './reply.ts'
-import { type BytesAnswer, type Input, isBytes } from './route.ts'
+import { outcomeOf, type Result, sendBytes, sendError, sendOutcome, sendPage } from './reply.ts'
+import { type Input, isBytes, isPage } from './route.ts'
 import { type Desk, Visit } from './visit.ts'
 
 const METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS'
@@ -29,7 +29,11 @@ export function mount(desk: Desk): Koa.Middleware {
     try {
       await answer(visit)
     } catch (error) {
+      // Whoever waits for its room need not wait until the answer is read.
+      visit.end()
       await fail(visit, error)
+    } finally {
+      visit.end()
     }
     note(visit, desk.app.clock.now() - began)
   }
@@ -40,14 +44,14 @@ async function answer(visit: Visit): Promise<void> {
   try {
     if (!isOptions) await identify(visit)
   } finally {
-    count(visit, isOptions)
+    count(visit, isOptions || visit.found.entry?.route.uncounted === true)
   }
   requireHost(visit)
   checkDeclaredSize(visit)
   if (isOptions) return answerOptions(visit, visit.found.allow?.join(', ') ?? METHODS)
   requireCredential(visit)
   requireRoute(visit)
-  requireAllowance(visit)
+  if (visit.found.entry?.route.uncounted !== true) requireAllowance(visit)
   requirePermission(visit)
   chooseType(visit)
   requireJsonBody(visit)
@@ -57,6 +61,7 @@ async function answer(visit: Visit): Promise<void> {
   await readJsonInput(visit)
   keepPace(visit)
   const outcome = await once(visit, () => handle(visit))
+  if (isPage(outcome)) return sendPage(visit, outcome)
   return isBytes(outcome) ? sendBytes(visit, outcome) : sendOutcome(visit, outcome)
 }
 
@@ -94,7 +99,7 @@ function keepPace(visit: Visit): void {
   visit.desk.paces.take(key, route.pace)
 }
 
-async function handle(visit: Visit): Promise<Outcome | BytesAnswer> {
+async function handle(visit: Visit): Promise<Result> {
   const { principal, desk, input } = visit
   const { route } = visit.found.entry!
   const given = { principal, ...input, app: desk.app, request: new Facts(visit) }

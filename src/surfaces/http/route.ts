@@ -3,19 +3,22 @@
 import type { Static, TObject, TSchema } from 'typebox'
 import type { Context } from '../../context.ts'
 import type { Tx } from '../../db/db.ts'
-import type { MailboxPrincipal, Principal, TeamPrincipal } from '../../directory/principal.ts'
+import type { MailboxPrincipal, OperatorPrincipal, TeamPrincipal } from '../../directory/principal.ts'
 import type { PageKey } from '../../store/records.ts'
+import type { BodyReader } from './body-plan.ts'
 
-/** Whose credential a route takes: a root key, a mailbox credential, either, or none at all. */
-export type Audience = 'team' | 'mailbox' | 'any' | 'none'
+/** Whose credential a route takes: a root key, a mailbox credential, either, the operator's, or none at all. */
+export type Audience = 'team' | 'mailbox' | 'any' | 'operator' | 'none'
 
 type PrincipalOf<A extends Audience> = A extends 'team'
   ? TeamPrincipal
   : A extends 'mailbox'
     ? MailboxPrincipal
     : A extends 'any'
-      ? Principal
-      : null
+      ? TeamPrincipal | MailboxPrincipal
+      : A extends 'operator'
+        ? OperatorPrincipal
+        : null
 
 type Fields<T extends TObject | undefined> = T extends TObject ? Static<T> : Record<never, never>
 
@@ -25,11 +28,13 @@ export interface Input<
   P extends TObject | undefined,
   Q extends TObject | undefined,
   B extends TObject | undefined,
+  R = Fields<B>,
 > {
   principal: PrincipalOf<A>
   params: Fields<P>
   query: Fields<Q>
-  body: Fields<B>
+  /** The checked body, or what the route's reader made of it. */
+  body: R
   /** The decoded position of a paged list, null on its first page. */
   after: PageKey | null
   app: Context
@@ -86,6 +91,13 @@ export interface BytesAnswer {
   read(start: number, end: number): AsyncIterable<Uint8Array>
 }
 
+/** A page a person opens, or the way to one. */
+export interface PageAnswer {
+  status: number
+  html: string
+  headers: Record<string, string>
+}
+
 /** How often something may be asked for. */
 export interface Pace {
   times: number
@@ -97,14 +109,15 @@ export interface Route<
   P extends TObject | undefined = TObject | undefined,
   Q extends TObject | undefined = TObject | undefined,
   B extends TObject | undefined = TObject | undefined,
+  R = Fields<B>,
 > {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   /** Below `/api/v1` unless `root` says otherwise; parameters as `{name}`. */
   path: string
   /** True for what lies at the origin itself (`/healthz`, `.well-known`). */
   root?: boolean
-  /** Which origin serves it; `both` for what is the same on either. */
-  surface?: 'app' | 'send' | 'both'
+  /** Which origin serves it; `both` for what is the same on either public one. */
+  surface?: 'app' | 'send' | 'both' | 'operator'
   operation: string
   tag: string
   summary: string
@@ -117,8 +130,10 @@ export interface Route<
   body?: B
   /** An action whose body may be left out. */
   bodyOptional?: boolean
-  /** Largest body in bytes (default 1 MiB). */
+  /** Largest body in bytes (default 1 MiB); a larger one needs a `reader`. */
   bodyLimit?: number
+  /** Makes what `handle` gets of the body: in a thread where the body is large. */
+  reader?: BodyReader<R>
   /** Schema of `data`. */
   reply: TSchema
   /** A paged list, for those whose `query` is not made by `pageQuery`: the chain reads `cursor` and writes `pagination`. */
@@ -136,9 +151,15 @@ export interface Route<
   bare?: boolean
   /** Media types it produces (default application/json). */
   produces?: readonly string[]
+  /** Media types its JSON body may be called beside application/json. */
+  takes?: readonly string[]
   /** Cross-origin reading allowed for everyone. */
   open?: boolean
-  handle(input: Input<A, P, Q, B>): Promise<unknown>
+  /** Not for clients of the API: left out of its description. */
+  hidden?: boolean
+  /** Its requests do not count for the address they come from: it has a `pace` of its own. */
+  uncounted?: boolean
+  handle(input: Input<A, P, Q, B, R>): Promise<unknown>
 }
 
 /** Gives a route its types; the object itself is returned unchanged. */
@@ -147,12 +168,14 @@ export function route<
   P extends TObject | undefined = undefined,
   Q extends TObject | undefined = undefined,
   B extends TObject | undefined = undefined,
->(definition: Route<A, P, Q, B>): Route {
+  R = Fields<B>,
+>(definition: Route<A, P, Q, B, R>): Route {
   return definition as unknown as Route
 }
 
 const ANSWER = Symbol('answer')
 const BYTES = Symbol('bytes')
+const PAGE = Symbol('page')
 
 /** Data with a status, headers or more `meta` than the plain case. */
 export function answer(value: Answer): Answer {
@@ -161,6 +184,14 @@ export function answer(value: Answer): Answer {
 
 export function bytes(value: BytesAnswer): BytesAnswer {
   return Object.assign(value, { [BYTES]: true })
+}
+
+export function page(value: PageAnswer): PageAnswer {
+  return Object.assign(value, { [PAGE]: true })
+}
+
+export function isPage(value: unknown): value is PageAnswer {
+  return typeof value === 'object' && value !== null && PAGE in value
 }
 
 export function isAnswer(value: unknown): value is Answer {

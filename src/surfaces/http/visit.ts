@@ -4,9 +4,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type Koa from 'koa'
 import { newId } from '../../base/ids.ts'
 import type { Context } from '../../context.ts'
-import type { Principal } from '../../directory/principal.ts'
+import type { Principal, Recognised } from '../../directory/principal.ts'
 import type { PageKey } from '../../store/records.ts'
-import { API_BASE } from './entry.ts'
+import type { LargeBodies } from './large-bodies.ts'
 import type { Paces } from './pace.ts'
 import type { Allowance, RateLimit } from './rate-limit.ts'
 import type { Outcome } from './reply.ts'
@@ -18,10 +18,15 @@ export interface Desk {
   app: Context
   /** Public origin of this listener, without a path. */
   origin: string
+  /** Path under which everything needs a credential. */
+  base: string
+  /** Who a credential stands for on this listener. */
+  recognise(secret: string): Promise<Recognised | undefined>
   table: RouteTable
   rate: RateLimit
   paces: Paces
   sources: Sources
+  largeBodies: LargeBodies
   /** Origins whose browsers may call. */
   corsOrigins: ReadonlySet<string>
   /** Checks every reply against its schema. */
@@ -63,11 +68,14 @@ export class Visit {
     body: {},
     after: null,
   }
+  /** Equal for equal bodies; null where no repetition has to be told from another request. */
+  bodyDigest: Uint8Array | null = null
   /** Where the answer is kept for repetitions; null without an Idempotency-Key. */
   replay: Replay | null = null
   /** What a cursor of this list is bound to. */
   cursorScope = ''
   #source: string | undefined
+  #endings: (() => void)[] | null = []
   #leaving: AbortController | undefined
 
   constructor(desk: Desk, ctx: Koa.Context) {
@@ -93,7 +101,7 @@ export class Visit {
 
   /** True for what lies under the versioned base. */
   get underApi(): boolean {
-    return this.path === API_BASE || this.path.startsWith(`${API_BASE}/`)
+    return this.path === this.desk.base || this.path.startsWith(`${this.desk.base}/`)
   }
 
   /** Address the request is counted for. */
@@ -112,6 +120,19 @@ export class Visit {
       })
     }
     return this.#leaving.signal
+  }
+
+  /** Runs when the request is over, at once when it is already. */
+  atEnd(run: () => void): void {
+    if (this.#endings === null) run()
+    else this.#endings.push(run)
+  }
+
+  /** Says that the request is over. */
+  end(): void {
+    const endings = this.#endings ?? []
+    this.#endings = null
+    for (const run of endings) run()
   }
 
   header(name: string): string | undefined {

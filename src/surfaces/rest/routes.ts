@@ -14,10 +14,15 @@ import { inboundLogs } from './management/inbound-logs.ts'
 import { mailboxFilters } from './management/mailbox-filters.ts'
 import { mailboxKeys } from './management/mailbox-keys.ts'
 import { mailboxes } from './management/mailboxes.ts'
+import { providerOauth } from './management/provider-oauth.ts'
 import { providers } from './management/providers.ts'
+import { sharedLimit } from './management/shared-limit.ts'
 import { suppressions } from './management/suppressions.ts'
 import { webhookDeliveries } from './management/webhook-deliveries.ts'
 import { webhooks } from './management/webhooks.ts'
+import { operatorLimitRequests } from './operator/limit-requests.ts'
+import { operatorQueue } from './operator/queue.ts'
+import { operatorTeams } from './operator/teams.ts'
 import { rootDocuments } from './root.ts'
 
 const management = [
@@ -28,6 +33,8 @@ const management = [
   ...mailboxKeys,
   ...inboundLogs,
   ...providers,
+  ...providerOauth,
+  ...sharedLimit,
   ...deliveryGroups,
   ...suppressions,
   ...webhooks,
@@ -35,4 +42,12 @@ const management = [
 ]
 const mailbox = [readMe, ...threads, ...messages, ...raw, ...folders]
 
-export const routes: readonly Route[] = [...management, ...mailbox, sessionRoute(mailbox), ...rootDocuments]
+const operator = [...operatorQueue, ...operatorLimitRequests, ...operatorTeams]
+
+export const routes: readonly Route[] = [
+  ...management,
+  ...operator,
+  ...mailbox,
+  sessionRoute(mailbox),
+  ...rootDocuments,
+]

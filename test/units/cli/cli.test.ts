@@ -175,6 +175,7 @@ describe('help', () => {
       'key create',
       'domain add',
       'domain verify',
+      'domain rotate-key',
       'mailbox create',
       'mailbox key',
     ]

@@ -116,6 +116,7 @@ describe('as a process', () => {
       HTTP_PORT: '0',
       SEND_PORT: '0',
       SMTP_PORT: '0',
+      OPERATOR_BIND: '127.0.0.1:0',
       APP_ORIGIN: 'http://app.localhost',
       SEND_ORIGIN: 'http://send.localhost',
     }

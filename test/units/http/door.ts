@@ -101,8 +101,9 @@ export async function openDoor(routes: readonly Route[], options: DoorOptions = 
   }
   const vault = new Vault(Buffer.alloc(32, 7))
   const app = { config, clock, log, db, vault, directory } as unknown as Context
-  const http = openHttp(app, routes, { checkReplies: options.checkReplies ?? true })
+  let http: HttpService
   try {
+    http = openHttp(app, routes, { checkReplies: options.checkReplies ?? true })
     await http.start()
   } catch (error) {
     await db.close()

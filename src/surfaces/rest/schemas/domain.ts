@@ -37,7 +37,7 @@ const DnsRecords = record(
 
 export const Domain = record(
   'Domain',
-  'A domain of the team. Its records are fixed when it is made and do not change.',
+  'A domain of the team. Its records do not change, but that `dkim` shows the next key while one waits for its record.',
   {
     id: Id('domain'),
     domain: Type.String({ description: 'Lower-case, in A-labels.' }),

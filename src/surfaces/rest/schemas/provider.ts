@@ -28,14 +28,11 @@ const QuotaRange = record('QuotaRange', 'The cap of each window is drawn from th
   max: Type.Integer({ minimum: 1 }),
 })
 
-const quota = (window: string) =>
-  Nullable({ ...QuotaRange, description: `Recipients in each ${window} (UTC); null for no cap.` })
-
-const Quotas = record('Quotas', 'Caps by window.', {
-  per_second: quota('second'),
-  per_minute: quota('minute'),
-  per_hour: quota('hour'),
-  per_day: quota('day'),
+const Quotas = record('Quotas', 'Recipients in each fixed UTC window; null for no cap.', {
+  per_second: Nullable(QuotaRange),
+  per_minute: Nullable(QuotaRange),
+  per_hour: Nullable(QuotaRange),
+  per_day: Nullable(QuotaRange),
 })
 
 const EXAMPLE = {

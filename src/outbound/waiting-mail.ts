@@ -1,0 +1,71 @@
+// What waits to leave, for the operator: seen, hurried, or given up.
+
+import { notFound } from '../base/errors.ts'
+import type { Page } from '../db/page.ts'
+import type { Emails } from './log/emails.ts'
+import type { Fate } from './log/fate.ts'
+import type { OutboundParts } from './parts.ts'
+import type { Queue, QueueFilter, QueueRow } from './queue.ts'
+import type { Email } from './records.ts'
+
+/** A delivery that waits, with the mail it is of. */
+export interface WaitingDelivery {
+  row: QueueRow
+  email: Email
+}
+
+interface Parts extends OutboundParts {
+  queue: Queue
+  emails: Pick<Emails, 'byN' | 'byId' | 'deliveriesOf'>
+  fate: Pick<Fate, 'apply'>
+}
+
+export class WaitingMail {
+  readonly #parts: Parts
+
+  constructor(parts: Parts) {
+    this.#parts = parts
+  }
+
+  /** What is due first on top. */
+  async list(filter: QueueFilter): Promise<Page<WaitingDelivery>> {
+    const { queue, emails } = this.#parts
+    const page = await queue.list(filter)
+    const known = new Map(
+      (await emails.byN([...new Set(page.items.map(({ email }) => email))])).map((email) => [email.n, email]),
+    )
+    const items = page.items.flatMap((row) => {
+      const email = known.get(row.email)
+      return email ? [{ row, email }] : []
+    })
+    return { items, next: page.next }
+  }
+
+  /** Has a mail tried again now. @param id `eml_…` @returns how many deliveries @throws ProductError not_found */
+  async retry(id: string): Promise<number> {
+    const { db, clock, queue, wake } = this.#parts
+    const email = await this.#open(id)
+    return db.write((tx) => {
+      tx.afterCommit(() => wake.ring('deliver'))
+      return queue.hurry(tx, email.n, clock.now())
+    })
+  }
+
+  /** Gives up what waits of a mail; what has left has left. @returns how many deliveries @throws ProductError not_found */
+  async drop(id: string): Promise<number> {
+    const { db, emails, fate } = this.#parts
+    const email = await this.#open(id)
+    const pending = (await emails.deliveriesOf(email.n)).filter(({ status }) => status === 'pending')
+    return db.write(async (tx) => {
+      let dropped = 0
+      for (const { n } of pending) if (await fate.apply(tx, n, { kind: 'cancelled' }, null)) dropped++
+      return dropped
+    })
+  }
+
+  async #open(id: string): Promise<Email> {
+    const email = await this.#parts.emails.byId(id)
+    if (email === undefined || email.hash === null) throw notFound('waiting mail')
+    return email
+  }
+}

@@ -1,0 +1,87 @@
+// The Operator API: a listener of its own, keys of its own, and what an operator does with teams and the queue.
+
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { newId } from '../../src/base/ids.ts'
+import { startHouse } from '../support/house.ts'
+import { data, failure, walk } from './expect.ts'
+
+const house = await startHouse({ env: { SES_ACCESS_KEY_ID: 'AKIAEXAMPLE', SES_SECRET_ACCESS_KEY: 'secret' } })
+after(() => house.close())
+const team = await house.team('Shop')
+const { secret: key } = await house.app.directory.operatorKeys.issue('test')
+const base = `http://127.0.0.1:${house.ports.operator}/operator/v1`
+const ask = (method: string, path: string, body?: unknown, credential: string | null = key) =>
+  house.call(method, base + path, credential, body)
+
+interface OperatorTeam {
+  id: string
+  name: string
+  status: string
+  ses_enabled: boolean
+  ses_daily_limit: number | null
+}
+
+test('an operator key opens this listener, and nothing else does', async () => {
+  data(await ask('GET', '/teams'))
+  for (const credential of [team.key, null, `${key}x`, 'sok_nothing']) {
+    const reply = await ask('GET', '/teams', undefined, credential)
+    failure(reply, 401, 'authentication_required')
+    assert.match(reply.headers.get('www-authenticate') ?? '', /^Bearer/)
+  }
+  failure(await ask('GET', '/nothing', undefined, null), 401, 'authentication_required')
+  failure(await ask('GET', '/nothing'), 404, 'not_found')
+})
+
+test('an operator key opens nothing on the public listeners, which know no operator route', async () => {
+  failure(await house.get('/domains', key), 401, 'authentication_required')
+  failure(await house.call('GET', `${house.sendOrigin}/api/v1/openapi.jsn`, key), 401, 'authentication_required')
+  const reply = await house.call('GET', `${house.origin}/operator/v1/teams`, key)
+  failure(reply, 404, 'not_found')
+  const document = (await house.get('/openapi.json')).body
+  assert.ok(!Object.keys(document.paths).some((path) => path.includes('limit-requests/{') || path === '/queue'))
+})
+
+test('teams are made, renamed, suspended and given keys', async () => {
+  const made = data<OperatorTeam>(await ask('POST', '/teams', { name: 'New' }), 201)
+  const { key: root } = data<{ key: string }>(await ask('POST', `/teams/${made.id}/api-keys`, { name: 'first' }), 201)
+  data(await house.get('/domains', root))
+  const changed = data<OperatorTeam>(await ask('PATCH', `/teams/${made.id}`, { name: 'Newer', status: 'suspended' }))
+  assert.deepEqual([changed.name, changed.status], ['Newer', 'suspended'])
+  failure(await house.get('/domains', root), 403, 'insufficient_permissions')
+  const all = data<OperatorTeam[]>(await ask('GET', '/teams'))
+  assert.deepEqual(all.map(({ name }) => name).sort(), ['Newer', 'Shop'])
+  failure(await ask('PATCH', `/teams/${newId('team')}`, { name: 'x' }), 404, 'not_found')
+})
+
+test('the shared account is opened for a team, and its wish for more is granted', async () => {
+  const opened = data<OperatorTeam>(
+    await ask('PATCH', `/teams/${team.id}`, { ses_enabled: true, ses_daily_limit: 100 }),
+  )
+  assert.deepEqual([opened.ses_enabled, opened.ses_daily_limit], [true, 100])
+  const [provider] = await walk<{ type: string; is_shared: boolean; status: string }>(house, '/providers', team.key)
+  assert.deepEqual([provider!.type, provider!.is_shared, provider!.status], ['amazon_ses', true, 'active'])
+  const asked = data<{ request: { id: string } }>(
+    await house.call('POST', '/providers/shared-amazon-ses-limit-request', team.key, { requested_daily_limit: 500 }),
+    201,
+  )
+  const { id } = asked.request
+  const listed = await ask('GET', '/limit-requests?status=pending')
+  assert.deepEqual(
+    data<{ id: string }[]>(listed).map((request) => request.id),
+    [id],
+  )
+  failure(await ask('POST', `/limit-requests/${id}/approve`, { approved_daily_limit: 50 }), 422, 'validation_error')
+  data(await ask('POST', `/limit-requests/${id}/approve`, { approved_daily_limit: 400, decision_note: 'Fine.' }))
+  failure(await ask('POST', `/limit-requests/${id}/deny`), 409, 'conflict')
+  const shown = data<{ limit: { daily_limit: number } }>(
+    await house.get('/providers/shared-amazon-ses-limit-request', team.key),
+  )
+  assert.equal(shown.limit.daily_limit, 400)
+})
+
+test('the queue is empty until something waits', async () => {
+  assert.deepEqual(data(await ask('GET', '/queue')), [])
+  failure(await ask('POST', `/queue/${newId('email')}/retry`), 404, 'not_found')
+  failure(await ask('DELETE', `/queue/${newId('email')}`), 404, 'not_found')
+})
