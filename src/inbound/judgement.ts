@@ -1,9 +1,9 @@
 // What is to become of a mail: refused, Junk or Inbox, and why. Decides, and stores nothing.
 
 import type { Config } from '../config/config.ts'
+import { judgeMail } from '../directory/filter-policy.ts'
 import type { FilterDecision } from '../directory/filters.ts'
 import type { Inspection } from '../mail/mail.ts'
-import { judgeMail } from './filter.ts'
 import { MAX_RECEIVED } from './limits.ts'
 import { type Refusal, refusals } from './replies.ts'
 import { type SpamScore, scoreSpam } from './spam.ts'

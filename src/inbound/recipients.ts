@@ -2,12 +2,12 @@
 
 import type { Clock } from '../base/clock.ts'
 import type { Directory } from '../directory/directory.ts'
+import { type FilterPolicy, judgeEnvelope, policyKey, policyOf } from '../directory/filter-policy.ts'
 import type { FilterDecision } from '../directory/filters.ts'
 import type { Mailbox } from '../directory/mailboxes.ts'
 import type { Accounts } from '../store/accounts.ts'
 import type { Divisions } from './divisions.ts'
 import type { RecipientPath, Sender } from './envelope.ts'
-import { type FilterPolicy, judgeEnvelope, policyKey } from './filter.ts'
 import { MAX_MAIL_BYTES } from './limits.ts'
 import { type Refusal, refusals } from './replies.ts'
 import type { ReportAddress, ReportAddresses } from './report-address.ts'
@@ -100,7 +100,7 @@ export class Recipients {
     if (found.reason === 'team_suspended') return turned(found.deferred ? refusals.teamSuspended : refusals.suspended)
     if (found.reason === 'mailbox_suspended') return turned(refusals.suspended, found.mailbox)
     const { mailbox } = found
-    const policy = await this.#policy(mailbox, found.domain.id)
+    const policy = await policyOf(this.#directory.filters, { mailboxId: mailbox.id, domainId: found.domain.id })
     const denied = judgeEnvelope(policy, gathering.sender.address)
     if (denied) return turned(refusals.filtered, mailbox, denied)
     const full = await this.judgeRoom(mailbox, gathering.sender.declaredBytes ?? 0)
@@ -138,14 +138,6 @@ export class Recipients {
   async #company(mailbox: Mailbox, policy: FilterPolicy, sender: Sender): Promise<string> {
     if (await this.#isTight(mailbox, sender)) return `alone ${mailbox.id}`
     return this.#divisions.has(sender.address) ? policyKey(policy) : ''
-  }
-
-  async #policy(mailbox: Mailbox, domainId: string): Promise<FilterPolicy> {
-    const [mailboxFilter, domainFilter] = await Promise.all([
-      this.#directory.filters.get(mailbox.id),
-      this.#directory.filters.get(domainId),
-    ])
-    return { mailboxFilter, domainFilter }
   }
 
   /** A mailbox that may turn out too small once the mail is there, because the client did not say how long it is. */

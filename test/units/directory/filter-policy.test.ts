@@ -1,9 +1,9 @@
-// Sender filters at RCPT and after DATA.
+// What the sender filters of a recipient say, of the envelope alone and of the whole mail.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { type FilterPolicy, judgeEnvelope, judgeMail, policyKey } from '../../../src/directory/filter-policy.ts'
 import type { FilterRule, FilterState } from '../../../src/directory/filters.ts'
-import { type FilterPolicy, judgeEnvelope, judgeMail, policyKey } from '../../../src/inbound/filter.ts'
 import type { AuthVerdict, ParsedMail } from '../../../src/mail/mail.ts'
 
 const off: FilterState = { mode: 'off', rules: [] }
