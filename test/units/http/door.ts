@@ -81,7 +81,14 @@ export async function openDoor(routes: readonly Route[], options: DoorOptions = 
   const folder = options.folder ?? mkdtempSync(join(tmpdir(), 'mailstead-http-'))
   const clock = options.clock ?? new ManualClock()
   const config = loadConfig(
-    { HTTP_PORT: '0', SEND_PORT: '0', HTTP_BIND: '127.0.0.1', ...ORIGINS, ...options.env },
+    {
+      HTTP_PORT: '0',
+      OPERATOR_BIND: '127.0.0.1:0',
+      SEND_PORT: '0',
+      HTTP_BIND: '127.0.0.1',
+      ...ORIGINS,
+      ...options.env,
+    },
     join(folder, 'no-settings.json'),
   )
   const db = new Db({ file: join(folder, 'mail.db') })
