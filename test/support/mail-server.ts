@@ -241,6 +241,7 @@ export interface ScriptServer extends AsyncDisposable {
 export async function startScript(
   script: (peer: ScriptPeer, connection: number) => Promise<void>,
   address = '127.0.0.1',
+  port = 0,
 ): Promise<ScriptServer> {
   const sockets = new Set<Socket>()
   const waiting = new Set<() => void>()
@@ -264,7 +265,7 @@ export async function startScript(
     })
     void script(peer, number)
   })
-  server.listen(0, address)
+  server.listen(port, address)
   await once(server, 'listening')
   const wait = async (isSo: () => boolean) => {
     while (!isSo()) {

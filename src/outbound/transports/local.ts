@@ -4,5 +4,6 @@ import type { OutboundParts } from '../parts.ts'
 import type { Transport } from './transport.ts'
 
 export function openLocal(_parts: OutboundParts): Transport {
-  throw new Error('not built')
+  const unbuilt = () => Promise.reject(new Error('not built'))
+  return { hand: unbuilt, check: unbuilt, close: async () => {} }
 }

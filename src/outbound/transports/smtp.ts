@@ -6,11 +6,10 @@ import type { Provider } from '../records.ts'
 import { findAddresses } from './smtp/addresses.ts'
 import { checkServer } from './smtp/check.ts'
 import { type Connection, openConnection, type Way } from './smtp/connection.ts'
-import { Fault } from './smtp/fault.ts'
-import { isVerdict, letterOf, offer } from './smtp/offer.ts'
+import { Fault, moreTelling, nowhere } from './smtp/fault.ts'
+import { handOver } from './smtp/hand.ts'
+import { isVerdict, letterOf } from './smtp/offer.ts'
 import { Pool } from './smtp/pool.ts'
-import { ownReply } from './smtp/reply.ts'
-import type { Letter } from './smtp/transfer.ts'
 import type { Judged } from './smtp/verdicts.ts'
 import type { CheckResult, Handed, Handover, Transport, Verdict } from './transport.ts'
 
@@ -57,19 +56,9 @@ class SmtpAccount implements Transport {
   async hand(handover: Handover): Promise<Handed> {
     const letter = letterOf(handover)
     if (isVerdict(letter)) return this.#answered(handover.recipients.map(() => letter))
-    for (let tries = 1; ; tries++) {
-      try {
-        const connection = await this.#pool.take(handover.signal)
-        const isKept = connection.mails > 0
-        const judged = await this.#offer(connection, letter, handover.signal)
-        if (!isKept || !isStale(judged) || handover.signal.aborted || tries > CONNECTIONS_MAX)
-          return this.#handed(judged)
-        await this.#pool.dropIdle()
-      } catch (error) {
-        if (error instanceof Fault) return this.#handed({ kind: 'broken', fault: error })
-        throw error
-      }
-    }
+    const { clock } = this.#parts
+    const { judged } = await handOver(this.#pool, letter, { clock, signal: handover.signal })
+    return this.#handed(judged)
   }
 
   check(to: string | null): Promise<CheckResult> {
@@ -82,38 +71,21 @@ class SmtpAccount implements Transport {
     return this.#pool.close()
   }
 
-  async #offer(connection: Connection, letter: Letter, signal: AbortSignal): Promise<Judged> {
-    try {
-      return await offer(connection, letter, { clock: this.#parts.clock, signal })
-    } finally {
-      this.#pool.give(connection)
-    }
-  }
-
   /** The first address that talks to us. @throws Fault */
   async #open(signal: AbortSignal): Promise<Connection> {
     const { config, resolver, clock } = this.#parts
     const { host } = this.#way
     const found = await findAddresses(resolver, host, config.ALLOW_PRIVATE_SMTP_HOSTS)
-    if (found.kind === 'absent') throw new Fault('unreachable', 'dns', ownReply(`There is no host ${host}.`), 'dns')
-    if (found.kind === 'unknown')
-      throw new Fault('unreachable', 'dns', ownReply(`DNS does not answer for ${host}.`), 'dns')
-    if (found.kind === 'private') {
-      throw new Fault(
-        'unreachable',
-        'dns',
-        ownReply(`${host} lies in a private network, which is not allowed here.`),
-        'dns',
-      )
-    }
-    let failure: unknown
+    if (found.kind !== 'found') throw nowhere(host, found.kind)
+    let failure: Fault | null = null
     for (const address of found.addresses) {
       try {
         return await openConnection(address, this.#way, { clock, signal })
       } catch (error) {
-        failure = error
+        if (!(error instanceof Fault)) throw error
+        failure = moreTelling(failure, error)
         // From TLS on every address would say the same.
-        if (!(error instanceof Fault) || !['connect', 'greeting'].includes(error.stage)) break
+        if (error.stage !== 'connect' && error.stage !== 'greeting') break
       }
     }
     throw failure
@@ -129,13 +101,4 @@ class SmtpAccount implements Transport {
   #answered(verdicts: readonly Verdict[]): Handed {
     return { kind: 'answered', verdicts, confirmation: 'relay', remoteIds: [], peer: this.#way.host }
   }
-}
-
-/**
- * True where a connection that was kept is of no more use: the server closed it meanwhile, or has had enough mails over it. That is
- * no failure, and most likely says the same of the others that were kept.
- */
-function isStale(judged: Judged): boolean {
-  if (judged.kind === 'broken') return judged.fault.stage === 'sender'
-  return judged.kind === 'sender' && judged.stage === 'sender' && judged.reply.smtpCode! < 500
 }

@@ -58,6 +58,25 @@ export function aborted(stage: Stage): Fault {
   return new Fault('aborted', stage, ownReply('The appliance was closing; the mail is tried again.'), 'transient')
 }
 
+/** RFC 3463: no way to the host. */
+export const NO_ROUTE = '5.4.4'
+
+const NOWHERE = {
+  absent: (host: string) => `There is no host ${host}.`,
+  unknown: (host: string) => `DNS does not answer for ${host}.`,
+  private: (host: string) => `${host} lies in a private network, which is not allowed here.`,
+}
+
+/** @param kind why a host has no address that may be connected to */
+export function nowhere(host: string, kind: keyof typeof NOWHERE): Fault {
+  return new Fault('unreachable', 'dns', ownReply(NOWHERE[kind](host), kind === 'unknown' ? null : NO_ROUTE), 'dns')
+}
+
+/** Of two failures the one in a server's own words, else the first. */
+export function moreTelling(first: Fault | null, second: Fault): Fault {
+  return first === null || (first.reply.smtpCode === null && second.reply.smtpCode !== null) ? second : first
+}
+
 /** @param error what connecting to the address ended with */
 export function unreachable(peer: string, address: string, port: number, error: { code?: string }): Fault {
   const why = CONNECT_ERRORS.get(error.code ?? '') ?? `cannot be reached (${error.code ?? 'unknown error'})`

@@ -17,6 +17,8 @@ interface PoolParts {
   most: number
   /** @throws Fault */
   open(signal: AbortSignal): Promise<Connection>
+  /** Whether a connection that nobody uses may be kept; always unless given. */
+  mayKeep?(): boolean
   /** Told when no connection is left and nobody waits for one. */
   onEmpty?(): void
 }
@@ -51,8 +53,10 @@ export class Pool {
   /** Takes a connection back; one that is worn out or not wanted any more is closed. */
   give(connection: Connection): void {
     if (!connection.wire.isOpen) return
-    if (this.#closed || connection.mails >= MAILS_MAX) return void connection.wire.quit()
-    const timer = this.#parts.clock.after(IDLE_MS, () => void connection.wire.quit())
+    const { clock, mayKeep } = this.#parts
+    const isKept = this.#waiting.length > 0 || (!this.#closed && mayKeep?.() !== false)
+    if (!isKept || connection.mails >= MAILS_MAX) return void connection.wire.quit()
+    const timer = clock.after(IDLE_MS, () => void connection.wire.quit())
     this.#idle.set(connection, timer)
     this.#waiting.shift()?.()
   }

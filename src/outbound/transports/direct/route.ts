@@ -1,0 +1,70 @@
+// Which mail servers take mail for a domain, by its DNS (RFC 5321 5.1).
+
+import { randomInt } from 'node:crypto'
+import { isIP } from 'node:net'
+import type { Resolver } from '../../../base/resolver.ts'
+
+/** Mail servers of one domain that are tried. */
+export const HOSTS_MAX = 5
+
+/** Where mail for a domain goes. */
+export type Route =
+  /** Names, or one IP address, in the order in which to try them. */
+  | { kind: 'hosts'; hosts: string[] }
+  /** Nowhere, and that will not change by itself. */
+  | { kind: 'never'; sentence: string; enhancedCode: string }
+  /** DNS does not say at the moment. */
+  | { kind: 'later'; sentence: string }
+
+interface MailExchange {
+  priority: number
+  exchange: string
+}
+
+/**
+ * @param domain as in an address: lower-case A-labels, or an address literal in brackets
+ * @param ownNames names of this appliance, lower-case
+ */
+export async function findRoute(resolver: Resolver, domain: string, ownNames: readonly string[]): Promise<Route> {
+  if (domain.startsWith('[')) return literal(domain)
+  let records: MailExchange[]
+  try {
+    records = (await resolver.resolve(domain, 'MX')) as MailExchange[]
+  } catch (error) {
+    return withoutMx(domain, (error as { code?: string }).code ?? '')
+  }
+  const named = records.map(({ priority, exchange }) => ({ priority, host: exchange.toLowerCase().replace(/\.$/, '') }))
+  // RFC 7505 3: a record without a name, and no other.
+  if (named.every(({ host }) => host === '')) {
+    return { kind: 'never', sentence: `${domain} takes no mail, by its own DNS.`, enhancedCode: '5.1.10' }
+  }
+  const hosts = named.filter(({ host }) => host !== '')
+  const own = hosts.filter(({ host }) => ownNames.includes(host)).map(({ priority }) => priority)
+  // RFC 5321 5.1: what is as far from the domain as we are, or farther, would only send it back to us.
+  const nearer = hosts.filter(({ priority }) => priority < Math.min(...own, Number.POSITIVE_INFINITY))
+  if (nearer.length > 0) return { kind: 'hosts', hosts: inOrder(nearer).slice(0, HOSTS_MAX) }
+  const sentence = `The DNS of ${domain} names this appliance as its mail server, but it takes no mail for ${domain}.`
+  return { kind: 'never', sentence, enhancedCode: '5.4.6' }
+}
+
+function literal(domain: string): Route {
+  const address = domain.slice(1, -1).replace(/^ipv6:/i, '')
+  if (isIP(address) !== 0) return { kind: 'hosts', hosts: [address] }
+  return { kind: 'never', sentence: `${domain} is no address of a mail server.`, enhancedCode: '5.1.2' }
+}
+
+function withoutMx(domain: string, code: string): Route {
+  // RFC 5321 5.1: the domain is its own mail server then.
+  if (code === 'ENODATA') return { kind: 'hosts', hosts: [domain] }
+  if (code === 'ENOTFOUND' || code === 'EBADNAME') {
+    return { kind: 'never', sentence: `There is no domain ${domain}.`, enhancedCode: '5.1.2' }
+  }
+  return { kind: 'later', sentence: `DNS does not answer for ${domain}.` }
+}
+
+/** By preference; those of the same are drawn, so that they share the load. */
+function inOrder(hosts: readonly { priority: number; host: string }[]): string[] {
+  const drawn = hosts.map((host) => ({ ...host, lot: randomInt(2 ** 32) }))
+  const sorted = drawn.sort((a, b) => a.priority - b.priority || a.lot - b.lot)
+  return [...new Set(sorted.map(({ host }) => host))]
+}

@@ -1,0 +1,68 @@
+// Connections to the mail servers of others, kept for a moment for the next mail to the same one.
+
+import type { Clock } from '../../../base/clock.ts'
+import { type Connection, openConnection, type Way } from '../smtp/connection.ts'
+import { Fault } from '../smtp/fault.ts'
+import { Pool } from '../smtp/pool.ts'
+import { ownReply } from '../smtp/reply.ts'
+
+/** Connections to one server at a time, whatever the domains it serves. */
+export const HOST_CONNECTIONS_MAX = 10
+/** Servers to which a connection is kept without a mail. */
+export const KEPT_SERVERS_MAX = 100
+
+interface ServersParts {
+  clock: Clock
+  /** TCP port of mail servers. */
+  port: number
+  /** Our own name. */
+  helo: string
+}
+
+export class Servers {
+  readonly #parts: ServersParts
+  readonly #pools = new Map<string, Pool>()
+
+  constructor(parts: ServersParts) {
+    this.#parts = parts
+  }
+
+  /** Connections to one address of a host. */
+  at(host: string, address: string): Pool {
+    const key = `${host} ${address}`
+    const known = this.#pools.get(key)
+    if (known !== undefined) return known
+    const pool: Pool = new Pool({
+      clock: this.#parts.clock,
+      most: HOST_CONNECTIONS_MAX,
+      open: (signal) => this.#open(host, address, signal),
+      mayKeep: () => this.#pools.size <= KEPT_SERVERS_MAX,
+      onEmpty: () => {
+        if (this.#pools.get(key) === pool) this.#pools.delete(key)
+      },
+    })
+    this.#pools.set(key, pool)
+    return pool
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#pools.values()].map((pool) => pool.close()))
+  }
+
+  /** Inside TLS where the server offers it, whatever its certificate: in clear would be worse (RFC 7435). @throws Fault */
+  async #open(host: string, address: string, signal: AbortSignal): Promise<Connection> {
+    const { clock, port, helo } = this.#parts
+    const way: Way = { host, port, security: 'offered', credentials: null, helo }
+    const connection = await openConnection(address, way, { clock, signal }).catch((error: unknown) => {
+      if (!(error instanceof Fault) || error.stage !== 'tls' || signal.aborted) throw error
+      return openConnection(address, { ...way, security: 'none' }, { clock, signal })
+    })
+    if (connection.greeting !== helo) return connection
+    void connection.wire.quit()
+    const sentence = `${host} greets with the name of this appliance: the mail would go round in circles.`
+    throw new Fault('refused', 'greeting', ownReply(sentence, LOOP), 'transient')
+  }
+}
+
+/** RFC 3463: a mail that would go round in circles. */
+export const LOOP = '5.4.6'
