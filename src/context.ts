@@ -88,6 +88,7 @@ export async function openContext(config: Config, overrides: Overrides = {}): Pr
   const directory: Directory = openDirectory({
     ...{ db, clock, vault, resolver, config, openAccount },
     foreignIn: (reader, teamId, scope) => outbound.foreignIn(reader, teamId, scope),
+    lookAtSes: (teamId, name, proven) => outbound.sesIdentities.look(teamId, name, proven),
   })
   const parts = { db, clock, log, config, vault, resolver, directory, store, outbox, wake }
   const outbound: Outbound = openOutbound(parts)

@@ -179,7 +179,9 @@ export class SharedLimit {
         [teamId, enabled, limit],
       )
       // A team may have switched its row off: another number does not switch it on again.
-      if (before.enabled !== enabled) await providers.connections.ensureShared(tx, teamId, enabled)
+      if (before.enabled === enabled) return
+      await providers.connections.ensureShared(tx, teamId, enabled)
+      await directory.domains.checkSoon(tx, teamId)
     })
     return this.limitOf(teamId)
   }

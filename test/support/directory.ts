@@ -54,6 +54,7 @@ export async function openTestDirectory(zone: Zone = {}): Promise<TestDirectory>
     // No sending accounts here: whatever is named is nobody's.
     foreignIn: async (_reader, _team, scope) =>
       new Set(scope.type === 'providers' ? scope.providerIds : scope.type === 'group' ? scope.groupIds : []),
+    lookAtSes: async () => null,
   })
   const house: TestDirectory = {
     directory,

@@ -228,9 +228,24 @@ CREATE TABLE dkim_keys (
   public TEXT NOT NULL,
   private_sealed BLOB NOT NULL,
   dns_ok INTEGER NOT NULL DEFAULT 0,
+  found_at INTEGER,
   created_at INTEGER NOT NULL,
   retired_at INTEGER,
   UNIQUE (domain_id, selector)
 ) STRICT;
+
+INSERT INTO dkim_keys (domain_id, selector, algorithm, public, private_sealed, dns_ok, found_at, created_at)
+  SELECT id, dkim_selector, 'rsa', dkim_public, dkim_private_sealed, found, CASE found WHEN 1 THEN created_at END, created_at
+  FROM (
+    SELECT *, CASE WHEN dkim_ok = 1 OR name LIKE '%.test' OR name LIKE '%.example' OR name LIKE '%.invalid'
+      OR name LIKE '%.localhost' THEN 1 ELSE 0 END AS found
+    FROM domains
+  ) AS known
+  ORDER BY n;
+ALTER TABLE domains DROP COLUMN dkim_selector;
+ALTER TABLE domains DROP COLUMN dkim_public;
+ALTER TABLE domains DROP COLUMN dkim_private_sealed;
+ALTER TABLE domains DROP COLUMN dkim_ok;
+ALTER TABLE domains ADD COLUMN ses_tokens TEXT;
 `,
 )

@@ -3,18 +3,12 @@
 import type { SESv2Client } from '@aws-sdk/client-sesv2'
 import type { Log } from '../../base/log.ts'
 import type { Config } from '../../config/config.ts'
+import type { SesStanding } from '../../directory/domain-record.ts'
 import { openSesClient, sesPatience } from './ses-client.ts'
 import { sesFault } from './ses-faults.ts'
 
 /** Specification §2.7. */
 export type SesDkimStatus = 'pending' | 'success' | 'failed' | 'temporary_failure' | 'not_started'
-
-/** What SES says of a domain. */
-export interface SesIdentity {
-  status: SesDkimStatus
-  /** Names of the CNAME records by which SES signs, three of them (decisions §4.2). */
-  tokens: string[]
-}
 
 const LOOK_MS = 15_000
 const TOKENS_MAX = 3
@@ -48,7 +42,7 @@ export class SesIdentities {
    * @param verified only what is proven to us is made known: the account is shared by all teams
    * @returns null while the team may not use the shared account; undefined when SES could not be asked
    */
-  async look(teamId: string, name: string, verified: boolean): Promise<SesIdentity | null | undefined> {
+  async look(teamId: string, name: string, verified: boolean): Promise<SesStanding | null | undefined> {
     const { config, log, sharedLimit } = this.#parts
     if (config.SES_ACCESS_KEY_ID === '' || !(await sharedLimit.isEnabled(teamId))) return null
     try {
@@ -65,7 +59,7 @@ export class SesIdentities {
   }
 
   /** @returns undefined for a domain SES does not know */
-  async #read(name: string): Promise<SesIdentity | undefined> {
+  async #read(name: string): Promise<SesStanding | undefined> {
     const { GetEmailIdentityCommand } = await import('@aws-sdk/client-sesv2')
     try {
       const client = await this.#open()
@@ -81,7 +75,7 @@ export class SesIdentities {
   }
 
   /** Without a key of ours SES makes its own, and signs with it (Easy DKIM). */
-  async #create(name: string): Promise<SesIdentity | undefined> {
+  async #create(name: string): Promise<SesStanding | undefined> {
     const { CreateEmailIdentityCommand } = await import('@aws-sdk/client-sesv2')
     try {
       const client = await this.#open()
@@ -103,9 +97,9 @@ export class SesIdentities {
   }
 }
 
-const UNKNOWN: SesIdentity = { status: 'not_started', tokens: [] }
+const UNKNOWN: SesStanding = { status: 'not_started', tokens: [] }
 
-function identityOf(dkim: { Status?: string | undefined; Tokens?: string[] | undefined } | undefined): SesIdentity {
+function identityOf(dkim: { Status?: string | undefined; Tokens?: string[] | undefined } | undefined): SesStanding {
   const tokens = (dkim?.Tokens ?? []).filter((token) => TOKEN.test(token)).slice(0, TOKENS_MAX)
   return { status: STATUSES.get(dkim?.Status ?? '') ?? 'not_started', tokens }
 }

@@ -158,6 +158,6 @@ function causeOf(error: unknown): { code: string; syscall: string } {
 
 /** Foreign words on one line, cut to what a log line can bear. */
 export function shown(text: string, max = TEXT_MAX): string {
-  const line = text.replace(/[^\x20-\x7e]+/g, ' ').trim()
+  const line = text.replace(/[^\x21-\x7e]+/g, ' ').trim()
   return line.length <= max ? line : `${line.slice(0, max - 1)}…`
 }
