@@ -5,7 +5,8 @@ import { Link } from './link.ts'
 import { READ_PRAGMAS, writePragmas } from './pragmas.ts'
 import type { Reader, Tx } from './sql.ts'
 import type { DbThreads } from './threads.ts'
-import { type Left, openTx, readerOf } from './tx.ts'
+import { Turns } from './turns.ts'
+import { type Left, openTx, readerOf, type Writing } from './tx.ts'
 import { WriteLog } from './write-log.ts'
 
 export type { Reader, Row, SqlValue, Tx } from './sql.ts'
@@ -47,6 +48,7 @@ export class Db {
   readonly #writer: Link
   readonly #reader: Link
   readonly #log: WriteLog
+  readonly #writing: Writing
   readonly #waiting: Unit[] = []
   #committed: Done[] = []
   #draining: Promise<void> | undefined
@@ -65,6 +67,7 @@ export class Db {
     this.read = readerOf(this.#reader)
     this.scan = threads?.reader(file) ?? this.read
     this.#log = new WriteLog(file, threads && (() => threads.bringHome(file)))
+    this.#writing = { link: this.#writer, log: this.#log, turns: new Turns() }
   }
 
   /**
@@ -131,7 +134,7 @@ export class Db {
   }
 
   async #unit(unit: Unit): Promise<Done | undefined> {
-    const { tx, left, end } = openTx(this.#writer, this.#log)
+    const { tx, left, end } = openTx(this.#writing)
     await this.#writer.query('SAVEPOINT unit')
     try {
       const value = await unit.work(tx)
@@ -149,7 +152,7 @@ export class Db {
   }
 
   async #runEnds(done: readonly Done[]): Promise<void> {
-    const { tx, end } = openTx(this.#writer, this.#log)
+    const { tx, end } = openTx(this.#writing)
     try {
       const ends = done.flatMap(({ left }) => left.atEnd).sort((a, b) => a.place - b.place)
       for (const { work } of ends) await work(tx)

@@ -2,12 +2,20 @@
 
 import type { Link } from './link.ts'
 import type { Reader, Row, SqlValue, Tx } from './sql.ts'
+import type { Turns } from './turns.ts'
 import type { WriteLog } from './write-log.ts'
 
 /** What a unit of work left to be done by others. */
 export interface Left {
   atEnd: { place: number; work: (tx: Tx) => Promise<void> }[]
   afterCommit: (() => void)[]
+}
+
+/** A connection that writes, with its log and its sense of others. */
+export interface Writing {
+  link: Link
+  log: WriteLog
+  turns: Turns
 }
 
 export function readerOf(link: Link): Reader {
@@ -22,13 +30,17 @@ export function readerOf(link: Link): Reader {
 }
 
 /** @returns the handle, what is left through it, and the function that ends it */
-export function openTx(link: Link, log: WriteLog): { tx: Tx; left: Left; end(): void } {
+export function openTx({ link, log, turns }: Writing): { tx: Tx; left: Left; end(): void } {
   const left: Left = { atEnd: [], afterCommit: [] }
   let open = true
-  const query = (sql: string, values: readonly SqlValue[] = []) => {
-    if (!open) throw new Error('A unit of work used its handle after it ended.')
-    log.note(sizeOf(values))
-    return link.query(sql, values)
+  const query = (sql: string, values: readonly SqlValue[] = []): Promise<unknown> => {
+    const bytes = sizeOf(values)
+    const work = () => {
+      if (!open) throw new Error('A unit of work used its handle after it ended.')
+      log.note(bytes)
+      return link.query(sql, values)
+    }
+    return turns.next(bytes)?.then(work) ?? work()
   }
   const run = async (sql: string, values?: readonly SqlValue[]) => {
     const result = (await query(sql, values)) as { changes: number | bigint; lastInsertRowid: number | bigint }

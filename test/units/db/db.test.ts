@@ -8,6 +8,7 @@ import { after, before, describe, it } from 'node:test'
 import { Db, type Tx } from '../../../src/db/db.ts'
 import { migrate, statements } from '../../../src/db/migrate.ts'
 import { DbThreads } from '../../../src/db/threads.ts'
+import { STATEMENTS_A_TURN } from '../../../src/db/turns.ts'
 
 let folder: string
 let db: Db
@@ -54,6 +55,29 @@ describe('write', () => {
     )
     const kept = await names()
     assert.ok(kept.includes('before') && kept.includes('behind') && !kept.includes('half'))
+  })
+
+  it('lets others have their turn within a long unit, but no other unit', async () => {
+    let turns = 0
+    let done = false
+    const count = () => {
+      turns++
+      if (!done) setImmediate(count)
+    }
+    setImmediate(count)
+    const seen: number[] = []
+    const size = STATEMENTS_A_TURN * 5
+    const long = db.write(async (tx) => {
+      const before = turns
+      for (let i = 0; i < size; i++) await tx.insert('things', { name: `long${i}` })
+      seen.push(turns - before)
+    })
+    const rows = db.write(async (tx) => (await tx.all("SELECT n FROM things WHERE name LIKE 'long%'")).length)
+    await long
+    done = true
+    assert.ok(seen[0]! >= 5, `${seen[0]} turns`)
+    assert.equal(await rows, size)
+    await db.write((tx) => tx.run("DELETE FROM things WHERE name LIKE 'long%'"))
   })
 
   it('goes on after a transaction in which every unit failed', { timeout: 10_000 }, async () => {
