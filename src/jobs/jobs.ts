@@ -2,6 +2,6 @@
 
 import { domainChecks } from './domain-checks.ts'
 import type { Job } from './job.ts'
-import { blobSweep, inboundLogRetention } from './retention.ts'
+import { blobSweep, deliveryLogRetention, inboundLogRetention } from './retention.ts'
 
-export const jobs: readonly Job[] = [domainChecks, inboundLogRetention, blobSweep]
+export const jobs: readonly Job[] = [domainChecks, inboundLogRetention, deliveryLogRetention, blobSweep]

@@ -1,4 +1,4 @@
-// Erases what has been kept long enough: rows of the inbound log, and content nothing names.
+// Erases what has been kept long enough: rows of the logs, events that were told, and content nothing names.
 
 import { job } from './job.ts'
 
@@ -12,9 +12,20 @@ export const inboundLogRetention = job({
   run: ({ app }) => app.store.inboundLog.prune(app.clock.now() - app.config.LOG_RETENTION_DAYS * DAY_MS),
 })
 
-/** Content is written before the row that names it; what a crash left without a row goes here. */
+/** Decisions §6.1: rows of the delivery log live as long, those that still wait longer. */
+export const deliveryLogRetention = job({
+  name: 'delivery-log-retention',
+  every: HOUR_MS,
+  run: ({ app }) => app.outbound.log.prune(app.clock.now() - app.config.LOG_RETENTION_DAYS * DAY_MS),
+})
+
+/** Content is written before the row that names it; what a crash left without a row goes here, and so does what has left. */
 export const blobSweep = job({
   name: 'blob-sweep',
   every: DAY_MS,
-  run: ({ app }) => app.store.blobs.sweep((hashes) => app.store.messages.namedBlobs(hashes)),
+  run: ({ app }) =>
+    app.store.blobs.sweep(async (hashes) => {
+      const kept = await app.store.messages.namedBlobs(hashes)
+      return kept.union(await app.outbound.emails.namedBlobs(hashes))
+    }),
 })

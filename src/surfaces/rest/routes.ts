@@ -10,6 +10,7 @@ import { threads } from './mailbox/threads.ts'
 import { deliveryGroups } from './management/delivery-groups.ts'
 import { domainFilters } from './management/domain-filters.ts'
 import { domains } from './management/domains.ts'
+import { emailLogs } from './management/email-logs.ts'
 import { inboundLogs } from './management/inbound-logs.ts'
 import { mailboxFilters } from './management/mailbox-filters.ts'
 import { mailboxKeys } from './management/mailbox-keys.ts'
@@ -32,6 +33,7 @@ const management = [
   ...mailboxFilters,
   ...mailboxKeys,
   ...inboundLogs,
+  ...emailLogs,
   ...providers,
   ...providerOauth,
   ...sharedLimit,

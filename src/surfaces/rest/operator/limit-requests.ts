@@ -6,7 +6,7 @@ import { route } from '../../http/route.ts'
 import { Id, listOf, Nullable, pageQuery } from '../../http/schema.ts'
 import { MANAGEMENT_PAGE } from '../management/pages.ts'
 import { record } from '../schemas/record.ts'
-import { LimitRequest, LimitRequestStatus, presentLimitRequest } from '../schemas/shared-limit.ts'
+import { LimitRequestStatus, OperatorLimitRequest, presentOperatorLimitRequest } from '../schemas/shared-limit.ts'
 
 const params = Type.Object({ request_id: Id('limitRequest') })
 const Note = Type.Optional(Nullable(Type.String({ maxLength: NOTE_MAX, description: 'Shown to the team.' })))
@@ -20,10 +20,10 @@ const listRequests = route({
   summary: 'Lists the requests of all teams, newest first.',
   as: 'operator',
   query: pageQuery({ limit: MANAGEMENT_PAGE, status: LimitRequestStatus, team_id: Id('team') }),
-  reply: listOf(LimitRequest),
+  reply: listOf(OperatorLimitRequest),
   async handle({ query: { status, team_id: teamId, limit }, after, app }) {
     const page = await app.outbound.sharedLimit.list({ teamId, status, limit, after })
-    return { items: page.items.map(presentLimitRequest), next: page.next }
+    return { items: page.items.map(presentOperatorLimitRequest), next: page.next }
   },
 })
 
@@ -44,10 +44,10 @@ const approveRequest = route({
     }),
     decision_note: Note,
   }),
-  reply: LimitRequest,
+  reply: OperatorLimitRequest,
   async handle({ params: { request_id }, body, app }) {
     const decision = { approvedDailyLimit: body.approved_daily_limit, note: body.decision_note ?? null }
-    return presentLimitRequest(await app.outbound.sharedLimit.approve(request_id, decision))
+    return presentOperatorLimitRequest(await app.outbound.sharedLimit.approve(request_id, decision))
   },
 })
 
@@ -62,10 +62,10 @@ const denyRequest = route({
   params,
   body: record('LimitDenial', 'Why, if it is to be told.', { decision_note: Note }),
   bodyOptional: true,
-  reply: LimitRequest,
+  reply: OperatorLimitRequest,
   async handle({ params: { request_id }, body, app }) {
     const note = body?.decision_note ?? null
-    return presentLimitRequest(await app.outbound.sharedLimit.deny(request_id, { note }))
+    return presentOperatorLimitRequest(await app.outbound.sharedLimit.deny(request_id, { note }))
   },
 })
 

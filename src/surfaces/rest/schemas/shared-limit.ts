@@ -44,31 +44,48 @@ export const LimitRequestStatus = Words(
   'The operator approves or denies, the team may cancel; all three are final.',
 )
 
+const LIMIT_REQUEST = {
+  id: Id('limitRequest'),
+  status: LimitRequestStatus,
+  current_daily_limit: { ...Count, description: 'The limit when it was made.' },
+  current_daily_sent: { ...Count, description: 'What had been sent that day when it was made.' },
+  approved_daily_limit: Nullable(Type.Integer({ minimum: 1 })),
+  decision_note: Nullable(Type.String({ description: 'What the operator said.' })),
+  created_at: TimeOf('When it was made.'),
+  decided_at: TimeOrNull('When it was decided or cancelled, null while it is pending.'),
+}
+
+const LIMIT_REQUEST_EXAMPLE = {
+  id: 'slir_0a1b2c3d4e5f6g7h8i9j0k1l',
+  status: 'pending',
+  current_daily_limit: 1000,
+  current_daily_sent: 850,
+  approved_daily_limit: null,
+  decision_note: null,
+  created_at: '2030-01-02T03:04:05.000Z',
+  decided_at: null,
+}
+
 export const LimitRequest = record(
   'LimitRequest',
   'A request for a higher daily limit.',
-  {
-    id: Id('limitRequest'),
-    status: LimitRequestStatus,
-    current_daily_limit: { ...Count, description: 'The limit when it was made.' },
-    current_daily_sent: { ...Count, description: 'What had been sent that day when it was made.' },
-    approved_daily_limit: Nullable(Type.Integer({ minimum: 1 })),
-    decision_note: Nullable(Type.String({ description: 'What the operator said.' })),
-    created_at: TimeOf('When it was made.'),
-    decided_at: TimeOrNull('When it was decided or cancelled, null while it is pending.'),
-  },
-  {
-    id: 'slir_0a1b2c3d4e5f6g7h8i9j0k1l',
-    status: 'pending',
-    current_daily_limit: 1000,
-    current_daily_sent: 850,
-    approved_daily_limit: null,
-    decision_note: null,
-    created_at: '2030-01-02T03:04:05.000Z',
-    decided_at: null,
-  },
+  LIMIT_REQUEST,
+  LIMIT_REQUEST_EXAMPLE,
 )
 export type LimitRequest = Static<typeof LimitRequest>
+
+export const OperatorLimitRequest = record(
+  'OperatorLimitRequest',
+  'A request for a higher daily limit, with what the team wrote to the operator.',
+  {
+    ...LIMIT_REQUEST,
+    team_id: Id('team'),
+    reason: Nullable(Type.String()),
+    requested_daily_limit: Nullable(Type.Integer({ minimum: 1 })),
+  },
+  { ...LIMIT_REQUEST_EXAMPLE, team_id: 'team_0a1b2c3d4e5f6g7h8i9j0k1l', reason: 'A sale', requested_daily_limit: 5000 },
+)
+export type OperatorLimitRequest = Static<typeof OperatorLimitRequest>
 
 export const LimitState = record('SharedLimitState', 'The limit, and the request that waits for a decision.', {
   limit: SharedLimit,
@@ -103,5 +120,14 @@ export function presentLimitRequest(request: RequestRecord): LimitRequest {
     decision_note: request.decisionNote,
     created_at: isoTime(request.createdAt),
     decided_at: isoTimeOrNull(request.decidedAt),
+  }
+}
+
+export function presentOperatorLimitRequest(request: RequestRecord): OperatorLimitRequest {
+  return {
+    ...presentLimitRequest(request),
+    team_id: request.teamId,
+    reason: request.reason,
+    requested_daily_limit: request.requestedDailyLimit,
   }
 }
