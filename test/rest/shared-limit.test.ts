@@ -205,9 +205,9 @@ function hook(body: unknown, type = 'text/plain; charset=UTF-8') {
 
 test('the hook takes what SNS posts, and judges it', async () => {
   const signer = new SnsSigner()
-  // Nobody answers for the certificate here: SNS is asked to come again.
-  const unreachable = signer.notification('{}', { TopicArn: TOPIC.replace('eu-west-1', 'eu-west-9') })
-  failure(await hook(unreachable), 422, 'validation_error')
+  // Its certificate lies in another region than the topic.
+  const elsewhere = signer.notification('{}', { TopicArn: TOPIC.replace('eu-west-1', 'eu-west-9') })
+  failure(await hook(elsewhere), 422, 'validation_error')
   const foreign = signer.notification('{}', { TopicArn: TOPIC.replace('123456789012', '999999999999') })
   failure(await hook(foreign), 403, 'insufficient_permissions')
   failure(await hook({ Type: 'Newsletter' }), 422, 'validation_error')

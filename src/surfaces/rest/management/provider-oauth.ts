@@ -22,8 +22,8 @@ const authorize = route({
   idempotent: true,
   secret: true,
   body: record('ProviderAuthorize', 'Which account is to be connected, and what it will be called.', {
-    type: Words(['gmail_api', 'outlook_api']),
-    name: Type.String({ minLength: 1, maxLength: NAME_MAX }),
+    type: Words(['gmail_api', 'outlook_api'], 'A Google or a Microsoft account.'),
+    name: Type.String({ minLength: 1, maxLength: NAME_MAX, description: 'Name of the new provider.' }),
     redirect_after: Type.Optional(
       Type.String({
         minLength: 1,

@@ -68,7 +68,7 @@ const createRequest = route({
   idempotent: true,
   bodyOptional: true,
   body: record('LimitRequestCreate', 'What the operator is told beside the numbers; shown to nobody else.', {
-    reason: Type.Optional(Type.String({ minLength: 1, maxLength: NOTE_MAX })),
+    reason: Type.Optional(Type.String({ minLength: 1, maxLength: NOTE_MAX, description: 'Why more is needed.' })),
     requested_daily_limit: Type.Optional(
       Type.Integer({ minimum: 1, maximum: DAILY_MAX, description: 'More than the limit of today.' }),
     ),
