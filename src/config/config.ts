@@ -117,7 +117,11 @@ export const settings = {
     description: 'Days the rows of the inbound and delivery logs are kept.',
   },
 
-  GOOGLE_CLIENT_ID: Type.String({ default: '', description: 'OAuth client id at Google. Empty: no Gmail accounts.' }),
+  GOOGLE_CLIENT_ID: Type.String({
+    default: '',
+    description:
+      'OAuth client id at Google, with the redirect URI APP_ORIGIN/oauth/callback/gmail_api. Empty: no Gmail accounts.',
+  }),
   GOOGLE_CLIENT_SECRET: Type.String({ default: '', description: 'OAuth client secret at Google.' }),
   GOOGLE_AUTH_BASE: {
     ...BaseUrl,
@@ -132,7 +136,8 @@ export const settings = {
   GOOGLE_API_BASE: { ...BaseUrl, default: 'https://gmail.googleapis.com', description: 'The Gmail API.' },
   MICROSOFT_CLIENT_ID: Type.String({
     default: '',
-    description: 'OAuth client id at Microsoft. Empty: no Outlook accounts.',
+    description:
+      'OAuth client id at Microsoft, with the redirect URI APP_ORIGIN/oauth/callback/outlook_api. Empty: no Outlook accounts.',
   }),
   MICROSOFT_CLIENT_SECRET: Type.String({ default: '', description: 'OAuth client secret at Microsoft.' }),
   MICROSOFT_AUTH_BASE: {
@@ -156,7 +161,8 @@ export const settings = {
     Type.String({ pattern: '^arn:[a-z0-9-]+:sns:[a-z0-9-]+:[0-9]{12}:[A-Za-z0-9_-]{1,256}$' }),
     {
       default: [],
-      description: 'SNS topics whose notifications about sent mail are believed.',
+      description:
+        'SNS topics whose notifications about sent mail are believed; each is subscribed to APP_ORIGIN/hooks/ses.',
     },
   ),
 

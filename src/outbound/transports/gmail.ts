@@ -3,7 +3,7 @@
 import { addressOf } from '../oauth/issuers.ts'
 import type { Provider } from '../records.ts'
 import { type ApiResult, shown, textAt, valueAt } from './accounts/api-client.ts'
-import { AccountCarrier, type Dialect, judgeProfile, type Meaning, openSession } from './accounts/carrier.ts'
+import { type Dialect, judgeProfile, type Meaning, openAccount } from './accounts/carrier.ts'
 import type { Finding } from './accounts/doubts.ts'
 import type { AccountParts } from './accounts/parts.ts'
 import { MARK, markOf } from './accounts/readdress.ts'
@@ -17,7 +17,6 @@ const UPLOAD_MS = 120_000
 const SENT_LOOKED = 100
 const AT_ONCE = 4
 
-/** @throws Error when no OAuth client for Google is configured */
 export async function openGmail(parts: AccountParts, provider: Provider): Promise<Transport> {
   const base = parts.config.GOOGLE_API_BASE
   const users = `${base}/gmail/v1/users/me`
@@ -46,7 +45,7 @@ export async function openGmail(parts: AccountParts, provider: Provider): Promis
       return judgeProfile(session, provider, result, address)
     },
   }
-  return new AccountCarrier(parts, provider, openSession(parts, provider), dialect)
+  return openAccount(parts, provider, 'gmail_api', dialect)
 }
 
 /** Reasons for which the account, or all of the API for it, rests for a while. */

@@ -3,7 +3,7 @@
 import { addressOf, type Issuer } from '../oauth/issuers.ts'
 import type { Provider } from '../records.ts'
 import { type ApiResult, shown, textAt, valueAt } from './accounts/api-client.ts'
-import { AccountCarrier, type Dialect, judgeProfile, type Meaning, openSession } from './accounts/carrier.ts'
+import { type Dialect, judgeProfile, type Meaning, openAccount } from './accounts/carrier.ts'
 import type { Finding } from './accounts/doubts.ts'
 import type { AccountParts } from './accounts/parts.ts'
 import { keyOf } from './accounts/readdress.ts'
@@ -17,7 +17,6 @@ import type { Handover, Transport } from './transport.ts'
 export const OUTLOOK_MAX = 3_145_728
 const SEND_MS = 60_000
 
-/** @throws Error when no OAuth client for Microsoft is configured */
 export async function openOutlook(parts: AccountParts, provider: Provider): Promise<Transport> {
   const me = `${parts.config.MICROSOFT_API_BASE}/v1.0/me`
   const dialect: Dialect = {
@@ -42,7 +41,7 @@ export async function openOutlook(parts: AccountParts, provider: Provider): Prom
       return judgeProfile(session, provider, result, profileAddress(session.issuer, result))
     },
   }
-  return new AccountCarrier(parts, provider, openSession(parts, provider), dialect)
+  return openAccount(parts, provider, 'outlook_api', dialect)
 }
 
 /** The mailbox, the tenant or Microsoft itself has had enough of this account for now. */

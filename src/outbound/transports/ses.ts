@@ -4,6 +4,7 @@ import type { SESv2Client, SendEmailCommandInput } from '@aws-sdk/client-sesv2'
 import { newId } from '../../base/ids.ts'
 import type { Provider } from '../records.ts'
 import { failed, passed } from './accounts/check.ts'
+import { closedCarrier } from './accounts/closed.ts'
 import type { SesParts } from './accounts/parts.ts'
 import { unsigned } from './accounts/readdress.ts'
 import { TEST_SUBJECT, TEST_TEXT } from './accounts/test-mail.ts'
@@ -27,9 +28,8 @@ interface Taken {
   id: string | null
 }
 
-/** @throws Error when no Amazon SES account is configured */
 export async function openSes(parts: SesParts, provider: Provider): Promise<Transport> {
-  if (parts.config.SES_ACCESS_KEY_ID === '') throw new Error('No Amazon SES account is configured.')
+  if (parts.config.SES_ACCESS_KEY_ID === '') return closedCarrier('The appliance has no Amazon SES account any more.')
   return new SesCarrier(parts, provider, await openSesClient(parts.config))
 }
 
@@ -60,7 +60,8 @@ class SesCarrier implements Transport {
 
   /** How much may be sent is read; a key that may only send cannot, and is good enough where a test mail gets through. */
   async check(to: string | null): Promise<CheckResult> {
-    const account = await this.#readAccount()
+    const patience = sesPatience(undefined, CHECK_MS)
+    const account = await this.#readAccount(patience)
     if (to === null || (account.success === false && account.final)) return account.result
     const from = await this.#testSender()
     if (from === null) return failed('sender', 'No domain of the team is verified at Amazon SES yet.')
@@ -72,7 +73,7 @@ class SesCarrier implements Transport {
         Content: { Simple: { Subject: { Data: TEST_SUBJECT }, Body: { Text: { Data: TEST_TEXT } } } },
         EmailTags: [{ Name: SES_TAG, Value: newId('email') }],
       })
-      await this.#client.send(command, sesPatience(undefined, CHECK_MS))
+      await this.#client.send(command, patience)
       await this.#settle(0, 1)
       return passed(
         'data',
@@ -133,10 +134,12 @@ class SesCarrier implements Transport {
       .catch((error: unknown) => log.error({ err: error }, 'what Amazon SES accepted could not be counted'))
   }
 
-  async #readAccount(): Promise<{ success: boolean; final: boolean; result: CheckResult }> {
+  async #readAccount(patience: {
+    abortSignal: AbortSignal
+  }): Promise<{ success: boolean; final: boolean; result: CheckResult }> {
     try {
       const { GetAccountCommand } = await import('@aws-sdk/client-sesv2')
-      const account = await this.#client.send(new GetAccountCommand({}), sesPatience(undefined, CHECK_MS))
+      const account = await this.#client.send(new GetAccountCommand({}), patience)
       const result = readQuota(account)
       return { success: result.success, final: true, result }
     } catch (error) {

@@ -216,6 +216,13 @@ test('no connection is told with its stage, and lets another account try', async
   assert.deepEqual(told(plain), ['unavailable tls network'])
 })
 
+test('without the client of the operator the account says so', async () => {
+  const closed = await openGmail({ ...parts, config: { ...app.config, GOOGLE_CLIENT_ID: '' } }, await account())
+  assert.deepEqual(told(await closed.hand(handover())), ['unavailable auth transient'])
+  assert.match((await closed.check(null)).message, /no OAuth client/)
+  await closed.close()
+})
+
 test('a mail larger than the upload takes is refused before anybody is asked', async () => {
   const mail = handover({ bytes: Buffer.concat([handover().bytes, Buffer.alloc(GMAIL_MAX, 'x')]) })
   const handed = await hand(mail)

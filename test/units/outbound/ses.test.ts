@@ -151,6 +151,13 @@ test('a wrong secret is seen by the other side', async () => {
   await transport.close()
 })
 
+test('without the account of the operator it says so', async () => {
+  const closed = await openSes({ ...parts, config: { ...app.config, SES_ACCESS_KEY_ID: '' } }, provider)
+  assert.deepEqual(told(await closed.hand(handover())), ['unavailable auth transient'])
+  assert.match((await closed.check(null)).message, /no Amazon SES account/)
+  await closed.close()
+})
+
 test('a mail larger than SES takes is refused before anybody is asked', async () => {
   ses.asked.length = 0
   const handed = await hand(handover({ bytes: Buffer.concat([handover().bytes, Buffer.alloc(SES_MAX, 'x')]) }))

@@ -1,10 +1,11 @@
 // The way of every mail through a connected account: look whether it is there already, name its recipients, send, and read the answer.
 
-import { issuerOf } from '../../oauth/issuers.ts'
+import { type ConnectedType, issuerOf } from '../../oauth/issuers.ts'
 import type { DelayCause, Provider } from '../../records.ts'
 import type { CheckResult, Handed, Handover, Stage, Transport } from '../transport.ts'
 import type { ApiResult } from './api-client.ts'
 import { failed, passed } from './check.ts'
+import { closedCarrier } from './closed.ts'
 import { Doubts, type Finding } from './doubts.ts'
 import type { AccountParts } from './parts.ts'
 import { markOf, readdress } from './readdress.ts'
@@ -42,7 +43,7 @@ export interface Dialect {
   profile(session: AccountSession): Promise<CheckResult>
 }
 
-export class AccountCarrier implements Transport {
+class AccountCarrier implements Transport {
   readonly #parts: AccountParts
   readonly #provider: Provider
   readonly #session: AccountSession
@@ -73,21 +74,30 @@ export class AccountCarrier implements Transport {
     return this.#read(handover, mark, result)
   }
 
-  async check(to: string | null): Promise<CheckResult> {
+  /** Whatever hangs, a person who waits hears of it in time. */
+  check(to: string | null): Promise<CheckResult> {
+    const signal = AbortSignal.timeout(CHECK_MS)
+    const late = new Promise<CheckResult>((resolve) => {
+      const text = `${this.#session.issuer.name} did not answer within ${CHECK_MS / 1000} seconds.`
+      signal.addEventListener('abort', () => resolve(failed('api', text)), { once: true })
+    })
+    return Promise.race([this.#check(to, signal), late])
+  }
+
+  close(): Promise<void> {
+    return this.#session.close()
+  }
+
+  async #check(to: string | null, signal: AbortSignal): Promise<CheckResult> {
     const found = await this.#dialect.profile(this.#session)
     const from = this.#provider.oauthEmail
     if (!found.success || to === null || from === null) return found
     const { bytes, emailId, internetMessageId } = testMail({ from, to, now: this.#parts.clock.now() })
-    const signal = AbortSignal.timeout(CHECK_MS)
     const handover = { emailId, from, mailFrom: from, recipients: [to], hidden: [], bytes, internetMessageId }
     const handed = await this.hand({ ...handover, uncertain: false, signal })
     if (handed.kind === 'unavailable') return failed(handed.stage, handed.reply.text)
     const verdict = handed.verdicts[0]!
     return verdict.kind === 'sent' ? passed('data', verdict.reply.text) : failed('data', verdict.reply.text)
-  }
-
-  close(): Promise<void> {
-    return this.#session.close()
   }
 
   /** @returns null when the mail is surely not there, and may be sent */
@@ -127,12 +137,11 @@ export class AccountCarrier implements Transport {
   }
 }
 
-/** @throws Error when the operator took the client away that the account was connected with; such an account cannot be opened */
-export function openSession(parts: AccountParts, provider: Provider): AccountSession {
-  const type = provider.type === 'outlook_api' ? 'outlook_api' : 'gmail_api'
+/** The carrier of a connected account, in the words of its provider. */
+export function openAccount(parts: AccountParts, provider: Provider, type: ConnectedType, dialect: Dialect): Transport {
   const issuer = issuerOf(parts.config, type)
-  if (issuer === null) throw new Error(`No OAuth client is configured for ${provider.id}.`)
-  return new AccountSession(parts, provider, issuer)
+  if (issuer === null) return closedCarrier('The appliance has no OAuth client any more for this kind of account.')
+  return new AccountCarrier(parts, provider, new AccountSession(parts, provider, issuer), dialect)
 }
 
 /** Reads a profile: whether the account answers, and whether it is the one that was connected. */

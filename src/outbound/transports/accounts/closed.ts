@@ -1,0 +1,14 @@
+// The carrier of an account whose setting the operator has taken away: it says so, and lets others try.
+
+import type { Transport } from '../transport.ts'
+import { failed } from './check.ts'
+import { unavailable } from './verdicts.ts'
+
+/** @param text one sentence that says what is missing */
+export function closedCarrier(text: string): Transport {
+  return {
+    hand: async () => unavailable('auth', text, 'transient'),
+    check: async () => failed('auth', text),
+    close: async () => {},
+  }
+}
