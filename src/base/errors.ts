@@ -65,3 +65,18 @@ export function invalid(field: string, code: string, message: string): ProductEr
 export function conflict(message: string, param?: string): ProductError {
   return new ProductError('conflict', message, { param })
 }
+
+/** An expected failure as a plain value: between threads an error loses its class. */
+export interface PlainError {
+  code: ErrorCode
+  message: string
+  detail: Omit<ErrorDetail, 'cause'>
+}
+
+export function plainError({ code, message, param, issues, retryAfter }: ProductError): PlainError {
+  return { code, message, detail: { param, issues, retryAfter } }
+}
+
+export function productError({ code, message, detail }: PlainError): ProductError {
+  return new ProductError(code, message, detail)
+}

@@ -104,8 +104,11 @@ export function checkFileName(field: string, filename: string, extra: readonly s
   return name
 }
 
-/** RFC 4648 3: nothing outside the alphabet, whole groups of four, no bits left over. */
-function decodeContent(field: string, text: string): Buffer {
+/**
+ * The bytes of base64 (RFC 4648 3): nothing outside the alphabet, whole groups of four, no bits left over.
+ * @throws ProductError validation_error on `field`
+ */
+export function decodeContent(field: string, text: string): Buffer {
   if (text === '') throw invalid(field, 'too_small', 'An attachment must not be empty.')
   const bytes = Buffer.from(text, 'base64')
   const padding = text.endsWith('==') ? 2 : text.endsWith('=') ? 1 : 0

@@ -1,28 +1,131 @@
 // Takes mails for sending: one path for every API, from the wish to rows that survive a crash.
 
+import { ProductError } from '../base/errors.ts'
+import { newId } from '../base/ids.ts'
 import type { Tx } from '../db/db.ts'
-import type { OutboundParts } from './parts.ts'
+import { Composer } from '../mail/composer.ts'
+import type { Router } from './routing/router.ts'
+import { Acceptance, type AcceptanceParts, type Ready } from './submit/acceptance.ts'
+import { type CheckedMail, checkMail } from './submit/checked-mail.ts'
+import { Desk, type From } from './submit/desk.ts'
 import type { NewMail, Sender, Submitted } from './submit/new-mail.ts'
 
-export type { NewAttachment, NewMail, Sender, Submitted, Text } from './submit/new-mail.ts'
+type Parts = AcceptanceParts & { router: Pick<Router, 'defaultFrom'> }
+
+/** Bytes composed here after which others have their turn: about 1 ms. */
+const TURN_BYTES = 64 * 1024
 
 export class Submitter {
-  constructor(_parts: OutboundParts) {}
+  readonly #parts: Parts
+  readonly #acceptance: Acceptance
+  readonly #composer = new Composer()
+
+  constructor(parts: Parts) {
+    this.#parts = parts
+    this.#acceptance = new Acceptance(parts)
+  }
 
   /**
    * Checks, composes and accepts mails; one that is wrong does not hinder the others. Everything that is written is one unit
-   * of work: queue, delivery log, copies in Sent, submissions, and what `extra` adds.
-   * @param extra runs inside the unit of work when at least one mail was accepted, or when none needs one
+   * of work: queue, delivery log, copies in Sent, submissions, and what `extra` adds. Content is kept before it.
+   * @param extra is not run when no mail is accepted
    * @returns what became of each, in their order, once it is durable
+   * @throws ProductError what `extra` threw: then nothing was accepted
    */
-  submit(
-    _sender: Sender,
-    _mails: readonly NewMail[],
-    _extra?: (tx: Tx, submitted: readonly Submitted[]) => Promise<void>,
+  async submit(
+    sender: Sender,
+    mails: readonly NewMail[],
+    extra: (tx: Tx, submitted: readonly Submitted[]) => Promise<void> = async () => {},
   ): Promise<Submitted[]> {
-    throw new Error('not built')
+    const desk = await Desk.open(this.#parts, sender).catch(expected)
+    if (desk instanceof ProductError) return mails.map(() => failed(desk))
+    const prepared = await this.#prepareAll(desk, mails)
+    const ready = prepared.filter((one): one is Ready => !(one instanceof ProductError))
+    if (ready.length === 0) return prepared.map((one) => failed(one as ProductError))
+    try {
+      await this.#parts.store.blobs.putAll(ready.map(({ written }) => written))
+      return await this.#parts.db.write(async (tx) => {
+        const accepted = await this.#acceptance.accept(tx, desk, ready)
+        const submitted = prepared.map((one) => (one instanceof ProductError ? failed(one) : accepted.shift()!))
+        if (submitted.some(({ kind }) => kind === 'accepted')) await extra(tx, submitted)
+        return submitted
+      })
+    } catch (error) {
+      if (error instanceof ProductError) throw error
+      this.#parts.log.error({ err: error }, 'mails could not be queued')
+      const unavailable = new ProductError('service_unavailable', 'The message could not be queued now; try again.')
+      return prepared.map((one) => failed(one instanceof ProductError ? one : unavailable))
+    }
   }
 
-  /** Ends the threads that compose large mails. */
-  async close(): Promise<void> {}
+  /** Ends the thread that composes large mails. */
+  close(): Promise<void> {
+    return this.#composer.close()
+  }
+
+  async #prepareAll(desk: Desk, mails: readonly NewMail[]): Promise<(Ready | ProductError)[]> {
+    const prepared: (Ready | ProductError)[] = []
+    let bytes = 0
+    for (const mail of mails) {
+      const one = await this.#prepare(desk, mail).catch((error: unknown) => this.#explain(error))
+      prepared.push(one)
+      bytes += one instanceof ProductError ? 0 : one.written.sizeBytes
+      if (bytes < TURN_BYTES) continue
+      bytes = 0
+      await new Promise(setImmediate)
+    }
+    return prepared
+  }
+
+  /** Everything about one mail that needs no transaction. @throws ProductError what is wrong with it */
+  async #prepare(desk: Desk, mail: NewMail): Promise<Ready> {
+    const { clock, config } = this.#parts
+    const oneTo = desk.sender.source === 'batch_api'
+    const rules = { now: clock.now(), extra: config.ATTACHMENT_EXTRA_EXTENSIONS, oneTo }
+    const checked = checkMail(mail, rules)
+    const author = await desk.from(mail.from)
+    const { email } = author.from
+    const returnPath = mail.returnPath === null ? null : await desk.returnPath(mail.returnPath)
+    const original = await desk.original(mail)
+    const id = newId('email')
+    const internetMessageId = `${id}@${email.slice(email.lastIndexOf('@') + 1)}`
+    const answered = original && {
+      inReplyTo: original.internetMessageId,
+      references: [...original.references, original.internetMessageId].filter((ref) => ref !== null),
+    }
+    const draft = { ...draftOf(mail, checked, author), ...answered, messageId: internetMessageId }
+    const written = await this.#composer.write(draft, desk.box !== null && mail.saveToSent)
+    const { bcc, recipients, subject, sendAt } = checked
+    const domainId = (await desk.domainOf(email))?.id ?? null
+    return {
+      ...{ id, from: author.from, bcc, recipients, returnPath, subject, internetMessageId },
+      ...{ domainId, original, sendAt, written },
+    }
+  }
+
+  /** A fault of ours in one mail is no reason to drop the others. */
+  #explain(error: unknown): ProductError {
+    if (error instanceof ProductError) return error
+    this.#parts.log.error({ err: error }, 'a mail could not be composed')
+    return new ProductError('internal_error', 'Something went wrong on our side.')
+  }
+}
+
+function draftOf(mail: NewMail, checked: CheckedMail, { from, replyTo }: From) {
+  const { to, cc, bcc, subject, headers, attachments, inReplyTo, references, sendAt } = checked
+  const { textBody, htmlBody } = mail
+  return {
+    ...{ from, to, cc, bcc, subject, headers, attachments, inReplyTo, references, textBody, htmlBody },
+    replyTo: checked.replyTo.length > 0 ? checked.replyTo : replyTo,
+    date: sendAt,
+  }
+}
+
+function expected(error: unknown): ProductError {
+  if (error instanceof ProductError) return error
+  throw error
+}
+
+function failed(error: ProductError): Submitted {
+  return { kind: 'failed', error }
 }

@@ -3,7 +3,7 @@
 import { promisify } from 'node:util'
 import { zstdDecompress } from 'node:zlib'
 import type { Clock } from '../base/clock.ts'
-import type { Db } from '../db/db.ts'
+import type { Db, Tx } from '../db/db.ts'
 import type { Chunk } from '../mail/mail.ts'
 
 const decompress = promisify(zstdDecompress)
@@ -11,6 +11,13 @@ const decompress = promisify(zstdDecompress)
 // A blob is written before the row that names it. Younger blobs without a row may belong to a delivery under way.
 export const SWEEP_GRACE_MS = 60 * 60 * 1000
 const SWEEP_BATCH = 500
+
+export interface Content {
+  /** SHA-256 of its bytes. */
+  hash: Uint8Array
+  sizeBytes: number
+  chunks: readonly Chunk[]
+}
 
 export class Blobs {
   readonly #db: Db
@@ -22,27 +29,15 @@ export class Blobs {
   }
 
   /** Keeps content; resolves when it is durable. Content that is there already is only marked as wanted again. */
-  async put(hash: Uint8Array, sizeBytes: number, chunks: readonly Chunk[]): Promise<void> {
+  put(hash: Uint8Array, sizeBytes: number, chunks: readonly Chunk[]): Promise<void> {
+    return this.putAll([{ hash, sizeBytes, chunks }])
+  }
+
+  /** The same for many contents in one unit of work. */
+  putAll(contents: readonly Content[]): Promise<void> {
     const now = this.#clock.now()
-    await this.#db.write(async (tx) => {
-      const { changes } = await tx.run('INSERT OR IGNORE INTO blobs (hash, size_bytes, stored_at) VALUES (?, ?, ?)', [
-        hash,
-        sizeBytes,
-        now,
-      ])
-      if (changes === 0) {
-        await tx.run('UPDATE blobs SET stored_at = ? WHERE hash = ?', [now, hash])
-        return
-      }
-      for (const chunk of chunks) {
-        await tx.insert('chunks', {
-          hash,
-          start: chunk.start,
-          size_bytes: chunk.sizeBytes,
-          zstd: chunk.zstd,
-          data: chunk.data,
-        })
-      }
+    return this.#db.write(async (tx) => {
+      for (const content of contents) await keep(tx, content, now)
     })
   }
 
@@ -123,5 +118,20 @@ export class Blobs {
   async hashes(): Promise<Uint8Array[]> {
     const rows = await this.#db.scan.all<{ hash: Uint8Array }>('SELECT hash FROM blobs')
     return rows.map((row) => row.hash)
+  }
+}
+
+async function keep(tx: Tx, { hash, sizeBytes, chunks }: Content, now: number): Promise<void> {
+  const { changes } = await tx.run('INSERT OR IGNORE INTO blobs (hash, size_bytes, stored_at) VALUES (?, ?, ?)', [
+    hash,
+    sizeBytes,
+    now,
+  ])
+  if (changes === 0) {
+    await tx.run('UPDATE blobs SET stored_at = ? WHERE hash = ?', [now, hash])
+    return
+  }
+  for (const { start, sizeBytes: size, zstd, data } of chunks) {
+    await tx.insert('chunks', { hash, start, size_bytes: size, zstd, data })
   }
 }

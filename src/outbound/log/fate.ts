@@ -112,7 +112,7 @@ export class Fate {
     if (change !== 0) await countOpen(tx, row.email, change)
     const suppressed = await this.#suppress(tx, row, move)
     if (isTold) await this.#tell(tx, row, move, { outcome, at: now, suppressed })
-    if (row.source === 'mailbox_api') await store.submissions.touch(tx, row.email_id)
+    if (row.mailbox_id !== null) await store.submissions.touch(tx, row.email_id)
   }
 
   /** Who gets no more mail is the business of the team's own mail, not of what the appliance writes by itself. */

@@ -1,23 +1,16 @@
 // A mail as somebody wants it sent, before anything of it was checked, and what became of the wish.
 
 import type { ProductError } from '../../base/errors.ts'
+import type { DraftAttachment } from '../../mail/draft.ts'
 import type { Address } from '../../mail/mail.ts'
+import type { Text } from '../../mail/written.ts'
+import type { EmailSource } from '../records.ts'
 
-/** Who sends: a root key for its team, or a mailbox. */
-export type Sender = { kind: 'team'; teamId: string } | { kind: 'mailbox'; teamId: string; mailboxId: string }
-
-/** A text; as UTF-8 where it is long, because bytes move between threads without being copied. */
-export type Text = string | Uint8Array
-
-export interface NewAttachment {
-  filename: string
-  /** Media type; null: by the extension. */
-  type: string | null
-  content: Uint8Array
-  disposition: 'attachment' | 'inline'
-  /** Without angle brackets. */
-  contentId: string | null
-}
+/** Who sends, and by which way: a root key for its team, or a mailbox. */
+export type Sender = { source: Exclude<EmailSource, 'system'> } & (
+  | { kind: 'team'; teamId: string }
+  | { kind: 'mailbox'; teamId: string; mailboxId: string }
+)
 
 /** What is given is as the sender wrote it. Fields of errors are named as on the wire, relative to the message. */
 export interface NewMail {
@@ -30,8 +23,9 @@ export interface NewMail {
   subject: string
   textBody: Text | null
   htmlBody: Text | null
-  headers: readonly { name: string; value: string }[]
-  attachments: readonly NewAttachment[]
+  /** Custom headers by name. */
+  headers: Readonly<Record<string, string>>
+  attachments: readonly DraftAttachment[]
   returnPath: string | null
   /** The message (`msg_…`) of the sending mailbox that is answered. */
   inReplyTo: string | null
@@ -47,9 +41,8 @@ export interface NewMail {
 export interface MadeSubmission {
   /** `sub_…` */
   id: string
-  /** The copy in Sent (`msg_…`) and its thread; null when none was wanted. */
+  /** The copy in Sent (`msg_…`); null when none was wanted. */
   messageId: string | null
-  threadId: string | null
 }
 
 export type Submitted =

@@ -1,0 +1,58 @@
+// A draft becomes content that can be kept and sent: composed, bounded, hashed, cut in stretches, and read where a copy is wanted.
+
+import { ProductError } from '../base/errors.ts'
+import { sha256 } from '../base/secrets.ts'
+import { compose } from './compose.ts'
+import type { Draft } from './draft.ts'
+import { checkBodies } from './draft-rules.ts'
+import { chunksOf } from './inspect.ts'
+import type { Chunk, ParsedMail } from './mail.ts'
+import { parseMail } from './parse.ts'
+
+/** A text; as UTF-8 where it is long, because bytes move between threads without being copied. */
+export type Text = string | Uint8Array
+
+/** A draft whose bodies nobody has looked at yet. */
+export interface RoughDraft extends Omit<Draft, 'textBody' | 'htmlBody'> {
+  textBody: Text | null
+  htmlBody: Text | null
+}
+
+export interface Written {
+  hash: Uint8Array
+  sizeBytes: number
+  chunks: Chunk[]
+  /** As a reader sees it; null where nobody will. */
+  mail: ParsedMail | null
+}
+
+/** Bytes of a whole mail (decisions §8.1, §10.2). */
+export const RAW_MAX = 41_943_040
+
+/**
+ * @param isRead whether the mail is to be shown to somebody
+ * @throws ProductError missing_parameter or validation_error for its bodies, payload_too_large
+ */
+export function write(draft: RoughDraft, isRead: boolean): Written {
+  // Nothing is shorter composed than it was: what is too large is not composed at all.
+  if (contentBytes(draft) > RAW_MAX) throw tooLarge()
+  const bodies = checkBodies({ text: textOf(draft.textBody), html: textOf(draft.htmlBody) })
+  const { bytes } = compose({ ...draft, ...bodies })
+  if (bytes.length > RAW_MAX) throw tooLarge()
+  const mail = isRead ? parseMail(bytes) : null
+  return { hash: sha256(bytes), sizeBytes: bytes.length, chunks: chunksOf(bytes), mail }
+}
+
+/** About how many bytes composing will have to look at. */
+export function contentBytes({ textBody, htmlBody, attachments }: RoughDraft): number {
+  const files = attachments.reduce((sum, { content }) => sum + Math.ceil(content.length / 3) * 4, 0)
+  return (textBody?.length ?? 0) + (htmlBody?.length ?? 0) + files
+}
+
+function textOf(text: Text | null): string | null {
+  return text instanceof Uint8Array ? Buffer.from(text.buffer, text.byteOffset, text.length).toString() : text
+}
+
+function tooLarge(): ProductError {
+  return new ProductError('payload_too_large', `A message has at most ${RAW_MAX} bytes, its attachments encoded.`)
+}

@@ -1,0 +1,126 @@
+// Accepts composed mails: rows of the log and the queue, the copy in Sent and the submission, in the caller's unit of work.
+
+import { conflict } from '../../base/errors.ts'
+import type { Tx } from '../../db/db.ts'
+import type { Address } from '../../mail/mail.ts'
+import type { Written } from '../../mail/written.ts'
+import type { Original } from '../../store/messages/answered.ts'
+import { bounceAddress } from '../bounce-address.ts'
+import type { Accepted, Emails } from '../log/emails.ts'
+import type { Fate } from '../log/fate.ts'
+import type { OutboundParts } from '../parts.ts'
+import type { Queue } from '../queue.ts'
+import type { Email } from '../records.ts'
+import type { Suppressions } from '../suppressions.ts'
+import type { Desk, SendingMailbox } from './desk.ts'
+import type { MadeSubmission, Submitted } from './new-mail.ts'
+
+/** How long it is tried to deliver a mail, from the time it may first leave (decisions §6.2). ms */
+export const LIFETIME_MS = 48 * 60 * 60 * 1000
+
+/** A mail that is composed, and only has to be written down. */
+export interface Ready {
+  /** `eml_…` */
+  id: string
+  from: Address
+  bcc: readonly Address[]
+  recipients: readonly string[]
+  returnPath: string | null
+  subject: string
+  internetMessageId: string
+  /** `mdom_…` of the From domain, where it is one of the team's. */
+  domainId: string | null
+  original: Original | null
+  sendAt: number
+  /** Its content is in the blob store. `mail` is there when a copy is wanted. */
+  written: Written
+}
+
+export type AcceptanceParts = OutboundParts & {
+  emails: Emails
+  fate: Fate
+  queue: Queue
+  suppressions: Pick<Suppressions, 'of'>
+}
+
+export class Acceptance {
+  readonly #parts: AcceptanceParts
+
+  constructor(parts: AcceptanceParts) {
+    this.#parts = parts
+  }
+
+  /** @returns what became of each, in their order; mails for which there is no room in the mailbox have failed */
+  async accept(tx: Tx, desk: Desk, mails: readonly Ready[]): Promise<Submitted[]> {
+    const { suppressions, wake } = this.#parts
+    const everybody = new Set(mails.flatMap(({ recipients }) => recipients))
+    const suppressed = await suppressions.of(tx, desk.sender.teamId, [...everybody])
+    const submitted: Submitted[] = []
+    for (const mail of mails) submitted.push(await this.#one(tx, desk, mail, suppressed))
+    tx.afterCommit(() => wake.ring('deliver'))
+    return submitted
+  }
+
+  async #one(tx: Tx, desk: Desk, mail: Ready, suppressed: ReadonlySet<string>): Promise<Submitted> {
+    const { emails, fate, queue, clock } = this.#parts
+    if (desk.box !== null && !(await this.#hasRoom(tx, desk.box, mail))) {
+      return { kind: 'failed', error: conflict('The mailbox is full: there is no room for the copy in Sent.') }
+    }
+    const accepted = await emails.insert(tx, this.#rowOf(desk, mail))
+    const submission = desk.box && (await this.#keep(tx, desk.box, mail, accepted.email))
+    const open: Accepted['deliveries'] = []
+    for (const delivery of accepted.deliveries) {
+      if (!suppressed.has(delivery.to.toLowerCase())) open.push(delivery)
+      else await fate.apply(tx, delivery.n, { kind: 'rejected', reason: 'suppressed', detail: SUPPRESSED }, null)
+    }
+    await queue.add(tx, accepted.email, open, mail.sendAt)
+    const waits = mail.sendAt > clock.now() ? 'scheduled' : 'queued'
+    const state = open.length === 0 ? 'rejected' : waits
+    return { kind: 'accepted', emailId: mail.id, sendAt: mail.sendAt, state, submission }
+  }
+
+  #rowOf({ sender, scope }: Desk, mail: Ready) {
+    const { id, from, returnPath, subject, internetMessageId, domainId, recipients, sendAt, written } = mail
+    return {
+      id,
+      teamId: sender.teamId,
+      mailboxId: sender.kind === 'mailbox' ? sender.mailboxId : null,
+      source: sender.source,
+      scope,
+      from,
+      returnPath,
+      subject,
+      internetMessageId,
+      domainId,
+      hash: written.hash,
+      sizeBytes: written.sizeBytes,
+      queuedAt: this.#parts.clock.now(),
+      expiresAt: sendAt + LIFETIME_MS,
+      recipients,
+    }
+  }
+
+  async #hasRoom(tx: Tx, { mailbox }: SendingMailbox, { written }: Ready): Promise<boolean> {
+    if (written.mail === null) return true
+    const account = await this.#parts.store.accounts.byMailbox(mailbox.id, tx)
+    return account!.usedBytes + written.sizeBytes <= mailbox.quotaBytes
+  }
+
+  async #keep(tx: Tx, { mailbox, account }: SendingMailbox, mail: Ready, email: Email): Promise<MadeSubmission> {
+    const { store, vault, config } = this.#parts
+    const { written, bcc, original, recipients, subject, sendAt } = mail
+    const { hash, sizeBytes, mail: read } = written
+    const kept = await store.sent.keep(tx, account, {
+      emailId: email.id,
+      subject,
+      copy: read && { mail: read, bcc, hash, sizeBytes },
+      envelope: { mailFrom: mail.returnPath ?? bounceAddress(vault, config, email.n), rcptTo: recipients },
+      own: [mailbox.email, mail.from.email],
+      answers: original,
+      sendAt,
+    })
+    return { id: kept.submissionId, messageId: kept.messageId }
+  }
+}
+
+const SUPPRESSED = 'The recipient is on the suppression list of the team.'

@@ -1,0 +1,120 @@
+// Who sends: what follows from the sender before anything of a mail is known, and what of a mail depends on it.
+
+import { conflict, invalid, notFound, ProductError } from '../../base/errors.ts'
+import { domainName } from '../../directory/domain-name.ts'
+import type { DomainStanding } from '../../directory/domains.ts'
+import { baseLocal } from '../../directory/local-part.ts'
+import type { SendScope } from '../../directory/mailbox-input.ts'
+import type { Mailbox } from '../../directory/mailboxes.ts'
+import { checkEmail, checkRecipient } from '../../mail/draft-rules.ts'
+import type { Address } from '../../mail/mail.ts'
+import type { Original } from '../../store/messages/answered.ts'
+import type { Account } from '../../store/records.ts'
+import type { OutboundParts } from '../parts.ts'
+import type { Router } from '../routing/router.ts'
+import type { NewMail, Sender } from './new-mail.ts'
+
+/** A mailbox that sends, with its mail side. */
+export interface SendingMailbox {
+  mailbox: Mailbox
+  account: Account
+}
+
+/** From, and where replies go unless the mail says otherwise. */
+export interface From {
+  from: Address
+  replyTo: Address[]
+}
+
+type Parts = OutboundParts & { router: Pick<Router, 'defaultFrom'> }
+
+const PROVISIONING_RETRY_SECONDS = 10
+
+export class Desk {
+  readonly sender: Sender
+  /** Null for root keys. */
+  readonly box: SendingMailbox | null
+  readonly #parts: Parts
+  /** A batch names the same few domains over and over. */
+  readonly #domains = new Map<string, Promise<DomainStanding | undefined>>()
+
+  private constructor(parts: Parts, sender: Sender, box: SendingMailbox | null) {
+    this.#parts = parts
+    this.sender = sender
+    this.box = box
+  }
+
+  /** @throws ProductError conflict for a mailbox that may not send now, service_unavailable while it is being set up */
+  static async open(parts: Parts, sender: Sender): Promise<Desk> {
+    if (sender.kind === 'team') return new Desk(parts, sender, null)
+    const mailbox = await parts.directory.mailboxes.byId(sender.mailboxId)
+    if (mailbox === undefined) throw notFound('mailbox')
+    if (mailbox.status !== 'active') throw conflict(`The mailbox is ${mailbox.status} and cannot send.`)
+    const account = await parts.store.accounts.byMailbox(mailbox.id)
+    if (account !== undefined) return new Desk(parts, sender, { mailbox, account })
+    throw new ProductError('service_unavailable', 'The mailbox is still being set up.', {
+      retryAfter: PROVISIONING_RETRY_SECONDS,
+    })
+  }
+
+  /** Through which accounts its mail may go. */
+  get scope(): SendScope {
+    return this.box?.mailbox.sendScope ?? { type: 'all' }
+  }
+
+  /** @throws ProductError missing_parameter where none was given and no account has one, validation_error */
+  async from(given: Address | null): Promise<From> {
+    const checked = given && checkRecipient('from', given)
+    if (this.box !== null) return { from: ownAddress(this.box.mailbox, checked), replyTo: [] }
+    if (checked !== null) return { from: checked, replyTo: [] }
+    const provider = await this.#parts.router.defaultFrom(this.sender.teamId)
+    const email = provider?.oauthEmail ?? provider?.fromEmail
+    if (!provider || !email) {
+      const message = 'A from address is needed: no active sending account of the team has one of its own.'
+      throw new ProductError('missing_parameter', message, { issues: [{ field: 'from', code: 'required', message }] })
+    }
+    const { fromName, replyToEmail, replyToName } = provider
+    return {
+      from: checkRecipient('from', { email, name: fromName }),
+      replyTo: replyToEmail === null ? [] : [{ email: replyToEmail, name: replyToName ?? '' }],
+    }
+  }
+
+  /** The team's own row for the domain of an address. */
+  domainOf(email: string): Promise<DomainStanding | undefined> {
+    const name = domainName(email.slice(email.lastIndexOf('@') + 1)) ?? ''
+    const known = this.#domains.get(name)
+    if (known !== undefined) return known
+    const { directory, db } = this.#parts
+    const asked = directory.domains.ofTeam(db.read, this.sender.teamId, name)
+    this.#domains.set(name, asked)
+    return asked
+  }
+
+  /** Reports go where the team can prove to be at home. @throws ProductError validation_error on `return_path` */
+  async returnPath(given: string): Promise<string> {
+    const email = checkEmail('return_path', given)
+    const domain = await this.domainOf(email)
+    if (domain?.verificationStatus === 'verified') return email
+    const message = 'The return_path must be at a verified domain of the team.'
+    throw invalid('return_path', 'unverified_domain', message)
+  }
+
+  /** The message a mail answers. @throws ProductError validation_error on `in_reply_to_message_id` */
+  async original({ inReplyTo }: NewMail): Promise<Original | null> {
+    if (inReplyTo === null) return null
+    const found = this.box && (await this.#parts.store.messages.original(this.box.account, inReplyTo))
+    if (found) return found
+    throw invalid('in_reply_to_message_id', 'not_found', 'There is no such message in this mailbox.')
+  }
+}
+
+/** A mailbox sends as itself or with a tag of its own (decisions §10.8). */
+function ownAddress(mailbox: Mailbox, given: Address | null): Address {
+  const name = given?.name || mailbox.displayName || ''
+  if (given === null) return { email: mailbox.email, name }
+  const email = given.email.toLowerCase()
+  const at = email.lastIndexOf('@')
+  if (`${baseLocal(email.slice(0, at))}${email.slice(at)}` === mailbox.email) return { email, name }
+  throw invalid('from.email', 'forbidden_value', `This mailbox sends as ${mailbox.email}, also with a +tag, only.`)
+}
