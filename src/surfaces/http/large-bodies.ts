@@ -1,7 +1,7 @@
 // Large bodies: how many are taken at a time, and the thread they are read in, so that nobody else waits for them.
 
 import { Piscina } from 'piscina'
-import { ProductError } from '../../base/errors.ts'
+import { ProductError, productError } from '../../base/errors.ts'
 import { Ration } from '../../base/ration.ts'
 import type { LargeBody, ReadLarge } from './large-body-thread.ts'
 
@@ -43,9 +43,8 @@ export class LargeBodies {
     const result = await this.#pool.run(body, { transferList }).catch((cause: unknown) => {
       throw new ProductError('service_unavailable', 'The body could not be read now.', { cause })
     })
-    if (!('refused' in result)) return result
-    const { code, message, detail } = result.refused
-    throw new ProductError(code, message, detail)
+    if ('refused' in result) throw productError(result.refused)
+    return result
   }
 
   async close(): Promise<void> {

@@ -1,7 +1,7 @@
 // The thread in which large bodies are checked, parsed and turned into what their routes work with.
 
 import { move, transferableSymbol, valueSymbol } from 'piscina'
-import { type ErrorDetail, ProductError } from '../../base/errors.ts'
+import { type PlainError, ProductError, plainError } from '../../base/errors.ts'
 import { type BodyPlan, type BodyReader, digestOf, planBody, readPlanned } from './body-plan.ts'
 
 export interface LargeBody {
@@ -12,10 +12,7 @@ export interface LargeBody {
   digested: boolean
 }
 
-/** What became of it. An error loses its class between threads and is told in words. */
-export type ReadLarge =
-  | { value: object; digest: Uint8Array | null }
-  | { refused: { code: ProductError['code']; message: string; detail: ErrorDetail } }
+export type ReadLarge = { value: object; digest: Uint8Array | null } | { refused: PlainError }
 
 const plans = new Map<string, { plan: BodyPlan; reader: BodyReader<object> }>()
 
@@ -30,8 +27,7 @@ export default async function readLarge({ module, pieces, digested }: LargeBody)
     return move(moved as never) as unknown as ReadLarge
   } catch (error) {
     if (!(error instanceof ProductError)) throw error
-    const { code, message, param, issues, retryAfter } = error
-    return { refused: { code, message, detail: { param, issues, retryAfter } } }
+    return { refused: plainError(error) }
   }
 }
 
