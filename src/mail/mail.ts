@@ -144,6 +144,18 @@ export interface Arrival {
   isForReports: boolean
 }
 
+/** A mail that was sent from this appliance to a mailbox of it. */
+export interface OwnMail {
+  /** Envelope sender, "" for the null sender. */
+  mailFrom: string
+  /** Our name and the id of the mail, for the Received header. */
+  hostName: string
+  queueId: string
+  /** The one recipient, where there is only one. */
+  rcptTo: string | null
+  receivedAt: number
+}
+
 /** One stretch of a mail as it is stored: at most 1 MiB of content, compressed where that shrinks it. */
 export interface Chunk {
   start: number

@@ -1,7 +1,7 @@
 // The trace we leave on a mail: our fields in front, and nothing left in it that pretends to be ours.
 
 import { isIP, isIPv6 } from 'node:net'
-import type { Arrival } from './mail.ts'
+import type { Arrival, OwnMail } from './mail.ts'
 
 const LF = 10
 const SPACE = 32
@@ -20,12 +20,30 @@ const NAME_BYTES_MAX = 100
  * fields), and whatever claimed to be one of these of ours taken out (RFC 8601 5). All else stays byte for byte.
  */
 export function addTrace(bytes: Uint8Array, arrival: Arrival, resultsHeader: string): Uint8Array {
+  return inFront(bytes, arrival, { results: resultsHeader, received: receivedValue(arrival) })
+}
+
+/**
+ * The same for a mail that was sent from this appliance: no host handed it in, so none is named, and who sent it has signed in
+ * (RFC 8601 2.7.4).
+ */
+export function addOwnTrace(bytes: Uint8Array, own: OwnMail): Uint8Array {
+  return inFront(bytes, own, {
+    results: `${own.hostName};\r\n auth=pass reason="sent from this appliance"`,
+    received: `by ${own.hostName} with local ${receipt(own)}`,
+  })
+}
+
+/** Where and when a mail was taken, and for whom. */
+type Receipt = Pick<Arrival, 'mailFrom' | 'hostName' | 'queueId' | 'rcptTo' | 'receivedAt'>
+
+function inFront(bytes: Uint8Array, taken: Receipt, values: { results: string; received: string }): Uint8Array {
   const front = Buffer.from(
-    `Return-Path: <${printable(arrival.mailFrom).replace(/[<>]/g, '')}>\r\n` +
-      `Authentication-Results: ${resultsHeader}\r\n` +
-      `Received: ${receivedValue(arrival)}\r\n`,
+    `Return-Path: <${printable(taken.mailFrom).replace(/[<>]/g, '')}>\r\n` +
+      `Authentication-Results: ${values.results}\r\n` +
+      `Received: ${values.received}\r\n`,
   )
-  const cuts = forgedFields(bytes, arrival.hostName)
+  const cuts = forgedFields(bytes, taken.hostName)
   const removed = cuts.reduce((sum, cut) => sum + cut.end - cut.start, 0)
   const out = new Uint8Array(front.length + bytes.length - removed)
   out.set(front)
@@ -45,12 +63,15 @@ function receivedValue(arrival: Arrival): string {
   const peer = isIP(arrival.remoteAddress) === 0 ? '[unknown]' : literal
   const name = arrival.remoteName !== null && isHost(arrival.remoteName) ? `${arrival.remoteName} ` : ''
   const tls = arrival.tls === null ? '' : ` (${printable(arrival.tls).replace(/[()\\]/g, '')})`
-  const recipient = arrival.rcptTo === null ? '' : `\r\n for <${printable(arrival.rcptTo).replace(/[<>]/g, '')}>`
   return (
     `from ${isHost(arrival.helo) ? arrival.helo : peer} (${name}${peer})\r\n` +
-    ` by ${arrival.hostName} with ${arrival.protocol}${tls} id ${arrival.queueId}${recipient};\r\n` +
-    ` ${mailDate(arrival.receivedAt)}`
+    ` by ${arrival.hostName} with ${arrival.protocol}${tls} ${receipt(arrival)}`
   )
+}
+
+function receipt({ queueId, rcptTo, receivedAt }: Receipt): string {
+  const recipient = rcptTo === null ? '' : `\r\n for <${printable(rcptTo).replace(/[<>]/g, '')}>`
+  return `id ${queueId}${recipient};\r\n ${mailDate(receivedAt)}`
 }
 
 /** A domain or an address literal: what else HELO said is not repeated. */

@@ -1,9 +1,139 @@
 // Mail to mailboxes of this appliance: stored like mail that came in by SMTP, without a network between.
 
+import type { Tx } from '../../db/db.ts'
+import { judgeMail } from '../../directory/filter-policy.ts'
+import type { FilterDecision } from '../../directory/filters.ts'
+import { recordReceived } from '../../events/received.ts'
+import { inspectOwn } from '../../mail/inspect.ts'
+import type { ArrivedMail, Delivered, DeliverTarget } from '../../store/deliver.ts'
 import type { OutboundParts } from '../parts.ts'
-import type { Transport } from './transport.ts'
+import { logRow, type Told } from './local/log-row.ts'
+import { findRecipient, type Recipient, type Refusal, refusals } from './local/recipients.ts'
+import { ownReply } from './smtp/reply.ts'
+import type { CheckResult, Handed, Handover, Transport, Verdict } from './transport.ts'
 
-export function openLocal(_parts: OutboundParts): Transport {
-  const unbuilt = () => Promise.reject(new Error('not built'))
-  return { hand: unbuilt, check: unbuilt, close: async () => {} }
+/** Received fields from which a mail is taken to loop; RFC 5321 6.3 asks for at least 100. */
+export const RECEIVED_MAX = 100
+
+type Parts = Pick<OutboundParts, 'db' | 'clock' | 'log' | 'config' | 'directory' | 'store' | 'outbox'>
+
+/** Recipients may be at several domains, all of which receive here. */
+export function openLocal(parts: Parts): Transport {
+  return new Local(parts)
+}
+
+class Local implements Transport {
+  readonly #parts: Parts
+
+  constructor(parts: Parts) {
+    this.#parts = parts
+  }
+
+  async hand(handover: Handover): Promise<Handed> {
+    const { config, log } = this.#parts
+    const verdicts = await this.#deliver(handover).catch((error: unknown) => {
+      log.error({ err: error, email: handover.emailId }, 'a mail to mailboxes of the appliance could not be stored')
+      return handover.recipients.map(() => refusals.failed().verdict)
+    })
+    return { kind: 'answered', verdicts, confirmation: 'local', remoteIds: [], peer: config.MAIL_HOSTS[0]! }
+  }
+
+  /** There is nothing to sign in to. */
+  async check(): Promise<CheckResult> {
+    const message = 'The mailboxes are on this appliance.'
+    return { success: true, stage: 'data', smtpCode: null, message }
+  }
+
+  async close(): Promise<void> {}
+
+  async #deliver(handover: Handover): Promise<Verdict[]> {
+    const mail = this.#arrive(handover)
+    const all: Told[] = []
+    for (const rcptTo of handover.recipients)
+      all.push(await this.#judge(await findRecipient(this.#parts, rcptTo), mail))
+    const taken = all.map(({ recipient }) => recipient).filter(({ refusal }) => refusal === null)
+    const targets = taken.map((recipient) => targetOf(recipient, mail))
+    const { db, store } = this.#parts
+    const note = async (tx: Tx, delivered: readonly Delivered[]) => {
+      await store.inboundLog.appendMany(tx, this.#rows(mail, settled(all, delivered)))
+      // Decisions §9.4: what the appliance writes by itself is no event.
+      if (mail.mailFrom !== '') await this.#tell(tx, mail, taken, targets, delivered)
+    }
+    if (targets.length === 0) await db.write((tx) => note(tx, []))
+    const delivered = targets.length === 0 ? [] : await store.deliver(mail, targets, note)
+    return settled(all, delivered).map(({ recipient }) => recipient.refusal?.verdict ?? stored(recipient.rcptTo))
+  }
+
+  async #tell(
+    tx: Tx,
+    mail: ArrivedMail,
+    taken: readonly Recipient[],
+    targets: readonly DeliverTarget[],
+    delivered: readonly Delivered[],
+  ): Promise<void> {
+    for (const [index, copy] of delivered.entries()) {
+      const { teamId, domainId } = taken[index]!.mailbox!
+      await recordReceived(tx, this.#parts.outbox, { teamId, domainId, mail, target: targets[index]!, delivered: copy })
+    }
+  }
+
+  #arrive({ bytes, mailFrom, recipients, emailId }: Handover): ArrivedMail {
+    const { clock, config } = this.#parts
+    const receivedAt = clock.now()
+    const rcptTo = recipients.length === 1 ? recipients[0]! : null
+    const own = { mailFrom, hostName: config.MAIL_HOSTS[0]!, queueId: emailId, rcptTo, receivedAt }
+    return { inspection: inspectOwn(bytes, own), mailFrom, receivedAt }
+  }
+
+  async #judge(recipient: Recipient, mail: ArrivedMail): Promise<Told> {
+    const { mailbox, policy } = recipient
+    const told = (refusal: Refusal | null, filter: FilterDecision | null = null): Told => ({
+      recipient: { ...recipient, refusal },
+      copy: null,
+      filter,
+    })
+    if (recipient.refusal !== null || mailbox === null || policy === null) return told(recipient.refusal)
+    const { verdict, mail: read, traits, sizeBytes } = mail.inspection
+    // Our own field is counted too.
+    if (traits.receivedCount - 1 > RECEIVED_MAX) return told(refusals.loop(recipient.rcptTo))
+    const filter = judgeMail(policy, mail.mailFrom, read, verdict)
+    if (!filter.accept) return told(refusals.filtered(recipient.rcptTo), filter)
+    const fullSince = await this.#parts.store.accounts.fullSince(mailbox.id, mailbox.quotaBytes, sizeBytes)
+    return told(fullSince === null ? null : refusals.full(recipient.rcptTo), filter)
+  }
+
+  #rows(mail: ArrivedMail, all: readonly Told[]) {
+    const now = this.#parts.clock.now()
+    return all.map((told) => logRow(mail, told, now)).filter((row) => row !== null)
+  }
+}
+
+/** What became of everybody. @param delivered the copies of those who were not refused */
+function settled(all: readonly Told[], delivered: readonly Delivered[]): Told[] {
+  const copies = delivered.values()
+  return all.map((told) => {
+    const copy = told.recipient.refusal === null ? copies.next().value! : null
+    // Another mail was faster, and took the last room.
+    const refusal = copy?.outcome === 'full' ? refusals.full(copy.rcptTo) : told.recipient.refusal
+    return { ...told, recipient: { ...told.recipient, refusal }, copy }
+  })
+}
+
+function targetOf({ mailbox, rcptTo }: Recipient, { inspection }: ArrivedMail): DeliverTarget {
+  const { spf, dkim, dmarc, arc, fromAligned, spfReason } = inspection.verdict
+  const { id, email, quotaBytes } = mailbox!
+  return {
+    mailboxId: id,
+    rcptTo,
+    email,
+    quotaBytes,
+    junk: false,
+    authentication: { spf, dkim, dmarc, arc, fromAligned, reasons: [spfReason] },
+    // Whoever sends here has signed in: nothing is held against the mail.
+    spam: { score: 0, isSpam: false, reasons: [] },
+  }
+}
+
+function stored(rcptTo: string): Verdict {
+  return { kind: 'sent', reply: ownReply(`Stored in the mailbox ${rcptTo}.`, '2.1.5') }
 }

@@ -17,6 +17,8 @@ export interface TransportsParts extends OutboundParts {
 /** A carrier that nobody asked for in so many ms is closed; it is opened again when it is. */
 export const UNUSED_MS = 600_000
 
+const LOOK_EVERY_MS = 60_000
+
 interface Kept {
   version: number
   opening: Promise<Transport>
@@ -29,6 +31,7 @@ export class Transports {
   readonly #local: Transport
   /** By id of the provider. */
   readonly #kept = new Map<string, Kept>()
+  #lookedAt = 0
 
   constructor(parts: TransportsParts) {
     this.#parts = parts
@@ -81,6 +84,8 @@ export class Transports {
   }
 
   #closeUnused(now: number): void {
+    if (now - this.#lookedAt < LOOK_EVERY_MS) return
+    this.#lookedAt = now
     for (const [id, kept] of this.#kept) if (now - kept.usedAt > UNUSED_MS) void this.#end(id, kept)
   }
 

@@ -1,0 +1,51 @@
+// What the inbound log of a team says of a mail from this appliance: its recipients ask there where a mail is.
+
+import type { FilterDecision } from '../../../directory/filters.ts'
+import type { ArrivedMail, Delivered } from '../../../store/deliver.ts'
+import type { NewInboundRow } from '../../../store/inbound-log.ts'
+import type { Recipient } from './recipients.ts'
+
+/** One recipient and what became of the copy; null for one that was refused. */
+export interface Told {
+  recipient: Recipient
+  copy: Delivered | null
+  filter: FilterDecision | null
+}
+
+/** @param now ms @returns null where no team would read it */
+export function logRow(mail: ArrivedMail, { recipient, copy, filter }: Told, now: number): NewInboundRow | null {
+  const { rcptTo, domain, teamId, mailbox, refusal } = recipient
+  if (teamId === null) return null
+  const { inspection, mailFrom } = mail
+  const { spf, dkim, dmarc, arc } = inspection.verdict
+  const thread = copy?.threadId ? { id: copy.threadId, by: copy.threadBy, ref: copy.threadRef } : null
+  return {
+    teamId,
+    mailboxId: mailbox?.id ?? null,
+    domain,
+    status: statusOf(refusal, copy),
+    reason: refusal?.reason ?? null,
+    detail: refusal?.verdict.reply.text ?? 'Stored; it was sent from this appliance.',
+    // No host was talked to: there are no words of SMTP, and nobody to name.
+    smtpReply: '',
+    remoteAddress: '',
+    remoteName: null,
+    helo: '',
+    tls: null,
+    mailFrom,
+    rcptTo,
+    headerFrom: inspection.mail.from[0]?.email ?? null,
+    subject: inspection.mail.subject,
+    sizeBytes: inspection.sizeBytes,
+    authentication: { spf, dkim, dmarc, arc },
+    spamScore: 0,
+    messageId: copy?.messageId ?? null,
+    evidence: { filter, thread },
+    createdAt: now,
+  }
+}
+
+function statusOf(refusal: Recipient['refusal'], copy: Delivered | null): NewInboundRow['status'] {
+  if (refusal !== null) return refusal.verdict.kind === 'never' ? 'refused' : 'deferred'
+  return copy?.outcome === 'duplicate' ? 'duplicate' : 'stored'
+}

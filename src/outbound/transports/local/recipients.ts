@@ -1,0 +1,76 @@
+// Who gets a mail that stays on this appliance, and why somebody does not.
+
+import { type FilterPolicy, policyOf } from '../../../directory/filter-policy.ts'
+import type { Mailbox, Receiver } from '../../../directory/mailboxes.ts'
+import { parseMailbox } from '../../../mail/address.ts'
+import type { InboundReason } from '../../../store/inbound-log.ts'
+import type { OutboundParts } from '../../parts.ts'
+import type { DelayCause } from '../../records.ts'
+import { ownReply } from '../smtp/reply.ts'
+import type { Verdict } from '../transport.ts'
+
+/** Why a recipient does not get the mail, or not now. */
+export interface Refusal {
+  verdict: Verdict
+  /** As the inbound log has it; null for what it does not know. */
+  reason: InboundReason | null
+}
+
+/** One recipient: `teamId` and `domain` are known where the domain is ours. */
+export interface Recipient {
+  rcptTo: string
+  domain: string
+  teamId: string | null
+  mailbox: Mailbox | null
+  /** Of the mailbox; null without one that takes mail. */
+  policy: FilterPolicy | null
+  refusal: Refusal | null
+}
+
+export const refusals = {
+  unknown: (address: string) => never('unknown_recipient', '5.1.1', `There is no mailbox ${address} here.`),
+  suspended: (address: string) => never('mailbox_suspended', '5.2.1', `The mailbox ${address} is suspended.`),
+  filtered: (address: string) => never('sender_filtered', '5.7.1', `${address} does not take mail from this sender.`),
+  loop: (address: string) => never('rate_limited', '5.4.6', `The mail to ${address} has passed too many hosts.`),
+  teamSuspended: (address: string) =>
+    later('mailbox_suspended', 'transient', '4.2.1', `The mailbox ${address} does not take mail at the moment.`),
+  full: (address: string) => later('mailbox_full', 'mailbox_full', '4.2.2', `The mailbox ${address} is full.`),
+  /** The domain moved away between two looks: the next try goes elsewhere. */
+  foreign: (address: string) => later(null, 'transient', '4.3.5', `Mail for ${address} is not taken here any more.`),
+  failed: () => later('temporary_failure', 'transient', '4.3.0', 'The mail could not be stored; it is tried again.'),
+}
+
+function never(reason: InboundReason, code: string, sentence: string): Refusal {
+  return { reason, verdict: { kind: 'never', reply: ownReply(sentence, code), about: 'recipient' } }
+}
+
+function later(reason: InboundReason | null, cause: DelayCause, code: string, sentence: string): Refusal {
+  return { reason, verdict: { kind: 'later', reply: ownReply(sentence, code), cause } }
+}
+
+/** Four reads by key. */
+export async function findRecipient(
+  { directory }: Pick<OutboundParts, 'directory'>,
+  rcptTo: string,
+): Promise<Recipient> {
+  const { local, domain } = parseMailbox(rcptTo) ?? { local: '', domain: '' }
+  const found = await directory.mailboxes.receiver(local, domain)
+  const mailbox = 'mailbox' in found ? found.mailbox : null
+  const teamId = 'domain' in found ? (found.domain?.teamId ?? null) : null
+  const refusal = refusalOf(found, rcptTo)
+  const policy =
+    mailbox === null || refusal !== null
+      ? null
+      : await policyOf(directory.filters, { mailboxId: mailbox.id, domainId: mailbox.domainId })
+  return { rcptTo, domain, teamId, mailbox, policy, refusal }
+}
+
+function refusalOf(found: Receiver, address: string): Refusal | null {
+  if (found.reason === 'unknown_domain') return refusals.foreign(address)
+  if (found.reason === 'unknown_recipient') return refusals.unknown(address)
+  if (found.reason === 'mailbox_suspended') return refusals.suspended(address)
+  if (found.reason === 'team_suspended') {
+    return found.deferred ? refusals.teamSuspended(address) : refusals.suspended(address)
+  }
+  return null
+}
