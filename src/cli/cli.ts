@@ -7,6 +7,7 @@ import { loadConfig } from '../config/load.ts'
 import { type Context, openContext } from '../context.ts'
 import type { Call, Command, Outcome, Told } from './command.ts'
 import { domainAdd } from './domain-add.ts'
+import { domainRotateKey } from './domain-rotate-key.ts'
 import { domainVerify } from './domain-verify.ts'
 import { helpOf, overview } from './help.ts'
 import { keyCreate } from './key-create.ts'
@@ -24,6 +25,7 @@ const commands: readonly Command[] = [
   keyCreate,
   domainAdd,
   domainVerify,
+  domainRotateKey,
   mailboxCreate,
   mailboxKey,
   operatorKey,

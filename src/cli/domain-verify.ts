@@ -1,10 +1,9 @@
 // `mailstead domain verify`: looks at a domain's DNS now.
 
-import { ProductError } from '../base/errors.ts'
 import type { DomainCheck } from '../directory/domain-checks.ts'
-import { domainName } from '../directory/domain-name.ts'
 import { presentVerification } from '../surfaces/rest/schemas/domain.ts'
 import { type Command, TEAM_OPTION } from './command.ts'
+import { chooseDomain } from './domain-choice.ts'
 import { table } from './table.ts'
 import { chooseTeam } from './team-choice.ts'
 
@@ -14,16 +13,19 @@ export const domainVerify: Command = {
   operands: ['domain'],
   options: TEAM_OPTION,
   async run(call) {
-    const { db, directory } = await call.open()
-    const team = await chooseTeam(directory, call.text('team'))
-    const written = call.operands[0]!
-    const known = await directory.domains.ofTeam(db.read, team.id, domainName(written) ?? written)
-    if (known === undefined) throw new ProductError('not_found', `Team ${team.id} has no domain ${written}.`)
-    const { domain, checks } = await directory.domains.verify(team.id, known.id)
+    const app = await call.open()
+    const team = await chooseTeam(app.directory, call.text('team'))
+    const { id } = await chooseDomain(app, team.id, call.operands[0]!)
+    const { domain, checks } = await app.directory.domains.verify(team.id, id)
     const isVerified = domain.verificationStatus === 'verified'
     return {
       data: presentVerification(domain, checks),
-      lines: [`${domain.name} (${domain.id}) is ${domain.verificationStatus}.`, '', ...table(checks.map(rowOf))],
+      lines: [
+        `${domain.name} (${domain.id}) is ${domain.verificationStatus}.`,
+        '',
+        ...table(checks.map(rowOf)),
+        ...domain.removable.map(({ name }) => `${name} belongs to a key that was replaced: remove its record.`),
+      ],
       ...(isVerified
         ? {}
         : { failure: `${domain.name} is not verified: ${domain.records.verification.name} lacks its record.` }),

@@ -265,6 +265,7 @@ test('a domain shows its records', () => {
       dkim: [record],
       verification: record,
     },
+    removable: [record],
   })
   fits(Domain, shown)
   assert.equal(shown.verified_at, null)

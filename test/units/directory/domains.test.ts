@@ -1,10 +1,10 @@
 // Domains against a real name server: claiming, proving, losing, and who receives.
 
 import assert from 'node:assert/strict'
-import { createPrivateKey, createPublicKey } from 'node:crypto'
+import { createPublicKey } from 'node:crypto'
 import { describe, it } from 'node:test'
 import { FOUND_CHARS_MAX, FOUND_MAX } from '../../../src/directory/domain-checks.ts'
-import { DKIM_PURPOSE, type Domain } from '../../../src/directory/domains.ts'
+import type { Domain } from '../../../src/directory/domains.ts'
 import { failure, MAIL_HOST, openTestDirectory, type TestDirectory } from '../../support/directory.ts'
 
 const MINUTE = 60_000
@@ -38,9 +38,9 @@ describe('create', () => {
     const published = Buffer.from(/^v=DKIM1; k=rsa; p=(.+)$/.exec(dkim[0]!.value)![1]!, 'base64')
     const publicKey = createPublicKey({ key: published, format: 'der', type: 'spki' })
     assert.equal(publicKey.asymmetricKeyDetails!.modulusLength, 2048)
-    const row = await house.db.read.get('SELECT dkim_private_sealed AS sealed FROM domains')
-    const opened = house.vault.open(DKIM_PURPOSE, row!.sealed as Uint8Array)
-    const privateKey = createPrivateKey({ key: opened, format: 'der', type: 'pkcs8' })
+    const { dkimKeys } = house.directory
+    const [key] = (await dkimKeys.of(house.db.read, [domain.id])).get(domain.id)!
+    const privateKey = (await dkimKeys.open(house.db.read, key!))!
     assert.ok(createPublicKey(privateKey).equals(publicKey), 'the sealed key is the other half of the published one')
     assert.deepEqual(await house.directory.domains.get(teamId, domain.id), domain)
   })
@@ -120,7 +120,7 @@ describe('verify', () => {
     assert.equal(after.checks[2]!.expected, spf.value)
     assert.equal(after.domain.verificationStatus, 'verified')
     assert.equal(after.domain.verifiedAt, house.clock.now())
-    assert.equal((await house.db.read.get('SELECT dkim_ok FROM domains'))!.dkim_ok, 1)
+    assert.equal((await house.directory.dkimKeys.signing(house.db.read, domain.id)).length, 1)
   })
 
   it('does not take two SPF records, another DKIM key, or two DMARC records', async () => {
@@ -171,10 +171,11 @@ describe('verify', () => {
     await domains.verify(teamId, domain.id)
     house.dns.zone[dkim.name] = { fault: 'servfail' }
     await domains.verify(teamId, domain.id)
-    assert.equal((await house.db.read.get('SELECT dkim_ok FROM domains'))!.dkim_ok, 1)
+    const signing = async () => (await house.directory.dkimKeys.signing(house.db.read, domain.id)).length
+    assert.equal(await signing(), 1)
     house.dns.zone[dkim.name] = { TXT: ['v=DKIM1; p='] }
     await domains.verify(teamId, domain.id)
-    assert.equal((await house.db.read.get('SELECT dkim_ok FROM domains'))!.dkim_ok, 0)
+    assert.equal(await signing(), 0)
   })
 
   it('lets the first of two teams win although both proofs are there', async () => {

@@ -1,0 +1,35 @@
+// `mailstead domain rotate-key`: makes the next key a domain signs with, and tells the record it needs.
+
+import { isReserved } from '../directory/domain-name.ts'
+import { presentDomain } from '../surfaces/rest/schemas/domain.ts'
+import { type Command, TEAM_OPTION } from './command.ts'
+import { chooseDomain } from './domain-choice.ts'
+import { table } from './table.ts'
+import { chooseTeam } from './team-choice.ts'
+
+export const domainRotateKey: Command = {
+  words: 'domain rotate-key',
+  summary: 'Makes the next DKIM key of a domain; it signs once its record is found in DNS.',
+  operands: ['domain'],
+  options: { ...TEAM_OPTION, ed25519: { says: 'an Ed25519 key, which signs beside the RSA key' } },
+  async run(call) {
+    const app = await call.open()
+    const team = await chooseTeam(app.directory, call.text('team'))
+    const { id, name } = await chooseDomain(app, team.id, call.operands[0]!)
+    const domain = await app.directory.domains.rotateKey(team.id, id, call.has('ed25519') ? 'ed25519' : 'rsa')
+    const record = domain.records.dkim.at(-1)!
+    return {
+      data: presentDomain(domain),
+      lines: isReserved(name)
+        ? [`${name} signs with ${record.name} from now on: the name has no DNS to look into.`]
+        : [
+            `${name} has a new key. Put this record into its DNS:`,
+            '',
+            ...table([[`  ${record.name}`, 'TXT', record.value]]),
+            '',
+            'Until it is found, mail is signed with the keys before it; leave their records where they are.',
+            `It is looked for once a day, or at once by: mailstead domain verify ${name}`,
+          ],
+    }
+  },
+}

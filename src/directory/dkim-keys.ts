@@ -1,0 +1,158 @@
+// The keys a domain signs its mail with: made, found in DNS, replaced, forgotten.
+
+import { createPrivateKey, generateKeyPair, type KeyObject } from 'node:crypto'
+import { promisify } from 'node:util'
+import type { Clock } from '../base/clock.ts'
+import { conflict } from '../base/errors.ts'
+import type { Vault } from '../base/secrets.ts'
+import type { Reader, Row, Tx } from '../db/db.ts'
+import { type DkimAlgorithm, type DkimKey, isSuperseded, keyName } from './dkim-key-record.ts'
+import type { Finding } from './domain-checks.ts'
+
+export type { DkimAlgorithm, DkimKey } from './dkim-key-record.ts'
+
+/** A key pair that lies in no table yet. */
+export interface DkimPair {
+  algorithm: DkimAlgorithm
+  /** Base64 as `p=` publishes it. */
+  public: string
+  /** PKCS #8. */
+  private: Buffer
+}
+
+/** What the sealed private keys are for; the vault opens them for nothing else. */
+export const DKIM_PURPOSE = 'dkim'
+const RSA_BITS = 2048
+/** An Ed25519 key without what SPKI puts around it (RFC 8463 4). */
+const ED25519_BYTES = 32
+
+const COLUMNS = 'n, domain_id, selector, algorithm, public, dns_ok, found_at, created_at, retired_at'
+
+/** Takes a good part of a second of another thread for RSA: never inside a unit of work. */
+export async function newDkimPair(algorithm: DkimAlgorithm): Promise<DkimPair> {
+  const encodings = {
+    publicKeyEncoding: { type: 'spki', format: 'der' },
+    privateKeyEncoding: { type: 'pkcs8', format: 'der' },
+  } as const
+  if (algorithm === 'rsa') {
+    const pair = await promisify(generateKeyPair)('rsa', { modulusLength: RSA_BITS, ...encodings })
+    return { algorithm, public: pair.publicKey.toString('base64'), private: pair.privateKey }
+  }
+  const pair = await promisify(generateKeyPair)('ed25519', encodings)
+  return { algorithm, public: pair.publicKey.subarray(-ED25519_BYTES).toString('base64'), private: pair.privateKey }
+}
+
+export class DkimKeys {
+  readonly #clock: Clock
+  readonly #vault: Vault
+
+  constructor({ clock, vault }: { clock: Clock; vault: Vault }) {
+    this.#clock = clock
+    this.#vault = vault
+  }
+
+  /** All keys of these domains, the oldest first; a domain without any has an empty list. */
+  async of(reader: Reader, domainIds: readonly string[]): Promise<Map<string, DkimKey[]>> {
+    const keys = new Map(domainIds.map((id) => [id, [] as DkimKey[]]))
+    if (keys.size === 0) return keys
+    const marks = domainIds.map(() => '?').join(', ')
+    const rows = await reader.all(
+      `SELECT ${COLUMNS} FROM dkim_keys WHERE domain_id IN (${marks}) ORDER BY domain_id, n`,
+      domainIds,
+    )
+    for (const row of rows) keys.get(row.domain_id as string)!.push(keyOf(row))
+    return keys
+  }
+
+  /** The keys mail of the domain is signed with: of each algorithm the newest that DNS shows; RSA first. */
+  async signing(reader: Reader, domainId: string): Promise<DkimKey[]> {
+    const rows = await reader.all(
+      `SELECT ${COLUMNS} FROM dkim_keys WHERE domain_id = ? AND dns_ok = 1 AND retired_at IS NULL ORDER BY n DESC`,
+      [domainId],
+    )
+    const newest = new Map(rows.toReversed().map((row) => [row.algorithm as DkimAlgorithm, keyOf(row)]))
+    return (['rsa', 'ed25519'] as const).flatMap((algorithm) => newest.get(algorithm) ?? [])
+  }
+
+  /** The private half; undefined when the key is gone. */
+  async open(reader: Reader, key: DkimKey): Promise<KeyObject | undefined> {
+    const row = await reader.get('SELECT private_sealed FROM dkim_keys WHERE n = ? AND public = ?', [key.n, key.public])
+    if (row === undefined) return undefined
+    const der = this.#vault.open(DKIM_PURPOSE, row.private_sealed as Uint8Array)
+    return createPrivateKey({ key: der, format: 'der', type: 'pkcs8' })
+  }
+
+  /**
+   * Gives a domain its first or its next key. The one before goes on signing until DNS shows the new one.
+   * @param found true for names that need no record: the key signs from now on
+   * @throws ProductError conflict while the last key of its kind was never seen in DNS
+   */
+  async add(tx: Tx, domain: { id: string; name: string }, pair: DkimPair, found: boolean): Promise<void> {
+    const now = this.#clock.now()
+    const known = (await this.of(tx, [domain.id])).get(domain.id)!
+    const last = known.findLast(({ algorithm }) => algorithm === pair.algorithm)
+    if (last !== undefined && last.foundAt === null) {
+      const name = keyName(last, domain.name)
+      throw conflict(`The key ${name} was not seen in DNS yet; publish it first, then it can be replaced.`)
+    }
+    const numbers = known.map(({ selector }) => Number(selector.slice(1)))
+    await tx.insert('dkim_keys', {
+      domain_id: domain.id,
+      selector: `s${Math.max(0, ...numbers) + 1}`,
+      algorithm: pair.algorithm,
+      public: pair.public,
+      private_sealed: this.#vault.seal(DKIM_PURPOSE, pair.private),
+      dns_ok: found,
+      found_at: found ? now : null,
+      created_at: now,
+    })
+    await this.#retire(tx, domain.id)
+  }
+
+  /**
+   * Takes in what a look at DNS found, by the names of the records: keys that are found sign, and retire those before them;
+   * a retired key whose time is over is forgotten once its record is gone.
+   */
+  async settle(tx: Tx, domain: { id: string; name: string }, findings: ReadonlyMap<string, Finding>): Promise<void> {
+    const now = this.#clock.now()
+    for (const key of (await this.of(tx, [domain.id])).get(domain.id)!) {
+      const finding = findings.get(keyName(key, domain.name)) ?? 'unknown'
+      if (finding === 'unknown') continue
+      if (finding === 'missing' && isSuperseded(key, now)) {
+        await tx.run('DELETE FROM dkim_keys WHERE n = ?', [key.n])
+      } else if (key.dnsOk !== (finding === 'found')) {
+        const foundAt = key.foundAt ?? (finding === 'found' ? now : null)
+        await tx.run('UPDATE dkim_keys SET dns_ok = ?, found_at = ? WHERE n = ?', [finding === 'found', foundAt, key.n])
+      }
+    }
+    await this.#retire(tx, domain.id)
+  }
+
+  /** Forgets the keys of a domain that is deleted. */
+  async drop(tx: Tx, domainId: string): Promise<void> {
+    await tx.run('DELETE FROM dkim_keys WHERE domain_id = ?', [domainId])
+  }
+
+  /** Every key before the one that signs has done its work. */
+  async #retire(tx: Tx, domainId: string): Promise<void> {
+    for (const { algorithm, n } of await this.signing(tx, domainId)) {
+      await tx.run(
+        'UPDATE dkim_keys SET retired_at = ? WHERE domain_id = ? AND algorithm = ? AND n < ? AND retired_at IS NULL',
+        [this.#clock.now(), domainId, algorithm, n],
+      )
+    }
+  }
+}
+
+function keyOf(row: Row): DkimKey {
+  return {
+    n: row.n as number,
+    selector: row.selector as string,
+    algorithm: row.algorithm as DkimAlgorithm,
+    public: row.public as string,
+    dnsOk: row.dns_ok === 1,
+    foundAt: row.found_at as number | null,
+    createdAt: row.created_at as number,
+    retiredAt: row.retired_at as number | null,
+  }
+}

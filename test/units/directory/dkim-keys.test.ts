@@ -1,0 +1,206 @@
+// The keys a domain signs with, against a real name server: the first, the next, those that are done, and what older files hold.
+
+import assert from 'node:assert/strict'
+import { createPublicKey, generateKeyPairSync } from 'node:crypto'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, it } from 'node:test'
+import { Db } from '../../../src/db/db.ts'
+import { migrate } from '../../../src/db/migrate.ts'
+import { mailMigrations } from '../../../src/db/migrations/migrations.ts'
+import { RETIRED_NEEDED_MS } from '../../../src/directory/dkim-key-record.ts'
+import { DKIM_PURPOSE, DkimKeys } from '../../../src/directory/dkim-keys.ts'
+import type { Domain } from '../../../src/directory/domains.ts'
+import { failure, openTestDirectory, type TestDirectory } from '../../support/directory.ts'
+
+const DAY = 24 * 60 * 60 * 1000
+
+/** A domain that is proven and whose first key is in DNS. */
+async function provenDomain(house: TestDirectory): Promise<{ teamId: string; domain: Domain }> {
+  const teamId = await house.team()
+  const domain = await house.directory.domains.create(teamId, 'example.org')
+  publish(house, [domain.records.verification, ...domain.records.dkim])
+  return { teamId, domain: (await house.directory.domains.verify(teamId, domain.id)).domain }
+}
+
+function publish(house: TestDirectory, records: readonly { name: string; value: string }[]): void {
+  for (const { name, value } of records) house.dns.zone[name] = { TXT: [value] }
+}
+
+const selectors = (domain: Domain) => domain.records.dkim.map(({ name }) => name.split('.')[0])
+
+async function signing(house: TestDirectory, domain: Domain): Promise<string[]> {
+  const keys = await house.directory.dkimKeys.signing(house.db.read, domain.id)
+  return keys.map(({ selector, algorithm }) => `${selector} ${algorithm}`)
+}
+
+describe('the next key of a domain', () => {
+  it('signs once its record is found; the one before does until then, and is needed for another week', async () => {
+    await using house = await openTestDirectory()
+    const { domains } = house.directory
+    const { teamId, domain } = await provenDomain(house)
+    assert.deepEqual(await signing(house, domain), ['s1 rsa'])
+
+    const rotated = await domains.rotateKey(teamId, domain.id, 'rsa')
+    assert.deepEqual(selectors(rotated), ['s1', 's2'])
+    assert.notEqual(rotated.records.dkim[1]!.value, rotated.records.dkim[0]!.value)
+    assert.deepEqual(await signing(house, domain), ['s1 rsa'])
+    const early = await domains.verify(teamId, domain.id)
+    assert.deepEqual(
+      early.checks.filter(({ record }) => record === 'dkim').map(({ name, ok }) => [name.split('.')[0], ok]),
+      [
+        ['s1', true],
+        ['s2', false],
+      ],
+    )
+    assert.deepEqual(await signing(house, domain), ['s1 rsa'])
+
+    publish(house, rotated.records.dkim)
+    house.clock.advance(DAY)
+    await domains.recheckDue()
+    assert.deepEqual(await signing(house, domain), ['s2 rsa'])
+    const after = (await domains.get(teamId, domain.id))!
+    assert.deepEqual([selectors(after), after.removable], [['s1', 's2'], []])
+
+    house.clock.advance(RETIRED_NEEDED_MS)
+    const later = (await domains.get(teamId, domain.id))!
+    assert.deepEqual(selectors(later), ['s2'])
+    assert.deepEqual(later.removable, [rotated.records.dkim[0]])
+    const still = await domains.verify(teamId, domain.id)
+    assert.deepEqual(still.domain.removable, later.removable)
+    assert.equal(still.checks.filter(({ record }) => record === 'dkim').length, 1)
+
+    house.dns.zone[later.removable[0]!.name] = { fault: 'servfail' }
+    assert.equal((await domains.verify(teamId, domain.id)).domain.removable.length, 1, 'no answer is no proof')
+    delete house.dns.zone[later.removable[0]!.name]
+    const gone = await domains.verify(teamId, domain.id)
+    assert.deepEqual(gone.domain.removable, [])
+    assert.equal((await house.db.read.all('SELECT n FROM dkim_keys')).length, 1)
+    assert.deepEqual(selectors(await domains.rotateKey(teamId, domain.id, 'rsa')), ['s2', 's3'])
+  })
+
+  it('is made one at a time, but also when the record of the last is lost', async () => {
+    await using house = await openTestDirectory()
+    const { domains } = house.directory
+    const { teamId, domain } = await provenDomain(house)
+    await domains.rotateKey(teamId, domain.id, 'rsa')
+    const waits = async () => assert.rejects(domains.rotateKey(teamId, domain.id, 'rsa'), failure('conflict'))
+    await waits()
+    const shown = (await domains.get(teamId, domain.id))!
+    publish(house, shown.records.dkim)
+    await domains.verify(teamId, domain.id)
+    for (const { name } of shown.records.dkim) delete house.dns.zone[name]
+    await domains.verify(teamId, domain.id)
+    assert.deepEqual(await signing(house, domain), [], 'nothing is signed with a key nobody can see')
+    assert.deepEqual(selectors(await domains.rotateKey(teamId, domain.id, 'rsa')), ['s1', 's2', 's3'])
+    await waits()
+    await assert.rejects(domains.rotateKey(await house.team('Two'), domain.id, 'rsa'), failure('not_found'))
+  })
+
+  it('of another kind signs beside the first', async () => {
+    await using house = await openTestDirectory()
+    const { domains, dkimKeys } = house.directory
+    const { teamId, domain } = await provenDomain(house)
+    const both = await domains.rotateKey(teamId, domain.id, 'ed25519')
+    const [, record] = both.records.dkim
+    const published = /^v=DKIM1; k=ed25519; p=([A-Za-z0-9+/]{43}=)$/.exec(record!.value)![1]!
+    publish(house, both.records.dkim)
+    await domains.verify(teamId, domain.id)
+    assert.deepEqual(await signing(house, domain), ['s1 rsa', 's2 ed25519'])
+    const [, key] = await dkimKeys.signing(house.db.read, domain.id)
+    const jwk = createPublicKey((await dkimKeys.open(house.db.read, key!))!).export({ format: 'jwk' })
+    assert.equal(Buffer.from(jwk.x!, 'base64url').toString('base64'), published)
+
+    const next = await domains.rotateKey(teamId, domain.id, 'ed25519')
+    publish(house, next.records.dkim)
+    await domains.verify(teamId, domain.id)
+    assert.deepEqual(await signing(house, domain), ['s1 rsa', 's3 ed25519'])
+    // RSA is replaced by itself.
+    const last = await domains.rotateKey(teamId, domain.id, 'rsa')
+    publish(house, last.records.dkim)
+    await domains.verify(teamId, domain.id)
+    assert.deepEqual(await signing(house, domain), ['s4 rsa', 's3 ed25519'])
+  })
+
+  it('of a name nobody can own signs at once, without DNS', async () => {
+    await using house = await openTestDirectory()
+    const { domains } = house.directory
+    const teamId = await house.team()
+    const domain = await domains.create(teamId, 'demo.test')
+    assert.deepEqual(await signing(house, domain), ['s1 rsa'])
+    await domains.rotateKey(teamId, domain.id, 'rsa')
+    assert.deepEqual(await signing(house, domain), ['s2 rsa'])
+    assert.deepEqual(house.dns.queries, [])
+    const { checks } = await domains.verify(teamId, domain.id)
+    assert.ok(checks.filter(({ record }) => record === 'dkim').every(({ ok, found }) => ok && found.length === 0))
+    assert.deepEqual(await signing(house, domain), ['s2 rsa'])
+  })
+})
+
+it('keys go with their domain', async () => {
+  await using house = await openTestDirectory()
+  const { teamId, domain } = await provenDomain(house)
+  const [key] = await house.directory.dkimKeys.signing(house.db.read, domain.id)
+  await house.directory.domains.delete(teamId, domain.id)
+  assert.deepEqual(await house.db.read.all('SELECT n FROM dkim_keys'), [])
+  assert.equal(await house.directory.dkimKeys.open(house.db.read, key!), undefined)
+  // The next domain's key may get the number of the one that is gone; it is still another key.
+  const again = await house.directory.domains.create(teamId, 'demo.test')
+  assert.equal((await house.directory.dkimKeys.signing(house.db.read, again.id))[0]!.n, key!.n)
+  assert.equal(await house.directory.dkimKeys.open(house.db.read, key!), undefined)
+})
+
+it('keys of the older form of the tables are taken over', async () => {
+  await using house = await openTestDirectory()
+  const folder = await mkdtemp(join(tmpdir(), 'mailstead-keys-'))
+  const db = new Db({ file: join(folder, 'mail.db') })
+  try {
+    await migrate(db, mailMigrations.slice(0, 2))
+    const { privateKey } = generateKeyPairSync('ed25519')
+    const sealed = house.vault.seal(DKIM_PURPOSE, privateKey.export({ type: 'pkcs8', format: 'der' }))
+    await db.write(async (tx) => {
+      await tx.insert('teams', { id: 'team_1', name: 'One', created_at: 1 })
+      for (const [name, ok] of [
+        ['a.example.org', 1],
+        ['b.example.org', 0],
+        ['c.test', 0],
+      ] as const) {
+        await tx.insert('domains', {
+          ...{
+            id: name,
+            team_id: 'team_1',
+            name,
+            verification_status: 'verified',
+            verification_token: 't',
+            created_at: 5,
+          },
+          ...{ dkim_selector: 's1', dkim_public: `public of ${name}`, dkim_private_sealed: sealed, dkim_ok: ok },
+        })
+      }
+    })
+    await migrate(db, mailMigrations)
+    const keys = new DkimKeys(house)
+    const known = await keys.of(db.read, ['a.example.org', 'b.example.org', 'c.test'])
+    assert.deepEqual(
+      [...known.values()]
+        .flat()
+        .map((key) => [key.selector, key.algorithm, key.public, key.dnsOk, key.foundAt, key.retiredAt]),
+      [
+        ['s1', 'rsa', 'public of a.example.org', true, 5, null],
+        ['s1', 'rsa', 'public of b.example.org', false, null, null],
+        ['s1', 'rsa', 'public of c.test', true, 5, null],
+      ],
+    )
+    const [key] = await keys.signing(db.read, 'c.test')
+    assert.ok((await keys.open(db.read, key!))!.equals(privateKey))
+    const columns = Object.keys((await db.read.get('SELECT * FROM domains'))!)
+    assert.deepEqual(
+      columns.filter((name) => name.startsWith('dkim')),
+      [],
+    )
+  } finally {
+    await db.close()
+    await rm(folder, { recursive: true })
+  }
+})
