@@ -6,6 +6,9 @@ import type { Config } from './config/config.ts'
 import { type Context, type Overrides, openContext } from './context.ts'
 import { openInbound } from './inbound/listener.ts'
 import { openClockwork } from './jobs/clockwork.ts'
+import { openProviderWatch } from './jobs/provider-watch.ts'
+import { openSupervisor } from './jobs/supervisor.ts'
+import { openWorker, WORKERS } from './jobs/workers.ts'
 import { openHttp } from './surfaces/http/app.ts'
 import { routes } from './surfaces/rest/routes.ts'
 import { webRoutes } from './surfaces/web/routes.ts'
@@ -15,12 +18,16 @@ export interface House {
   app: Context
   /** TCP ports that are listened on. */
   ports: { smtp: number; app: number; send: number; operator: number }
+  /** Resolves when nothing is due: checks of accounts, and what workers on this thread have to do. */
+  settle(): Promise<void>
   /** Stops every part in the reverse order of its start: no new work, finish what was begun, write back. */
   close(): Promise<void>
 }
 
 /** How the house is opened, beside its settings. */
 export interface HouseOptions extends Overrides {
+  /** Whether the workers have threads of their own, as they should, or run on this one and its clock. */
+  workers?: 'threads' | 'here'
   /** Checks every reply against its schema before it leaves. */
   checkReplies?: boolean
   /** Runs when the data folder is open and before anybody is let in. */
@@ -35,7 +42,10 @@ export async function openHouse(config: Config, options: HouseOptions = {}): Pro
   const app = await openContext(config, { ...options, alone: true })
   const inbound = openInbound(app)
   const http = openHttp(app, [...routes, ...webRoutes], { checkReplies: options.checkReplies ?? false })
-  const services: Service[] = [openClockwork(app), http, inbound]
+  const watch = openProviderWatch(app)
+  const here = options.workers === 'here' ? WORKERS.map((name) => openWorker(app, name)) : []
+  const workers: Service[] = options.workers === 'here' ? here : [openSupervisor(app)]
+  const services: Service[] = [openClockwork(app), watch, ...workers, http, inbound]
   const started: Service[] = []
   const close = () => closeAll([...started.toReversed().map((service) => () => service.stop()), () => app.close()])
   try {
@@ -48,7 +58,11 @@ export async function openHouse(config: Config, options: HouseOptions = {}): Pro
     await close()
     throw explain(error)
   }
-  return { app, ports: { smtp: inbound.port, ...http.ports }, close }
+  const settle = async () => {
+    await watch.settle()
+    for (const worker of here) await worker.settle()
+  }
+  return { app, ports: { smtp: inbound.port, ...http.ports }, settle, close }
 }
 
 // What an operator can do something about gets a sentence; the rest stays what it is.

@@ -4,7 +4,7 @@ import type { Timer } from '../base/clock.ts'
 import type { Service } from '../base/loop.ts'
 import type { Context } from '../context.ts'
 
-const LOOK_EVERY_MS = 5000
+const LOOK_EVERY_MS = 1000
 
 export interface ProviderWatch extends Service {
   /** Checks what is due now and waits for it. */
@@ -16,34 +16,37 @@ export function openProviderWatch(app: Context): ProviderWatch {
   const stop = new AbortController()
   let timer: Timer | undefined
   let unlisten: (() => void) | undefined
-  let running: Promise<void> = Promise.resolve()
+  let ticking = false
 
-  const look = () => {
-    const round = app.outbound.providers.health.checkDue(stop.signal).then(
-      () => {},
-      (error: unknown) => app.log.error({ err: error }, 'sending accounts could not be looked at'),
-    )
-    running = Promise.all([running, round]).then(() => {})
-    return running
+  const look = () =>
+    app.outbound.providers.health.checkDue(stop.signal).catch((error: unknown) => {
+      app.log.error({ err: error }, 'sending accounts could not be looked at')
+      return 0
+    })
+  // What is made or changed rings; a tick finds what is to be checked again, which has time.
+  const tick = async () => {
+    if (ticking) return
+    ticking = true
+    await look()
+    ticking = false
   }
 
   return {
-    name: 'provider watch',
+    name: 'provider-watch',
     async start() {
-      unlisten = app.wake.listen('deliver', () => void look())
-      timer = app.clock.every(LOOK_EVERY_MS, () => void look())
-      void look()
+      unlisten = app.wake.listen('providers', () => void look())
+      timer = app.clock.every(LOOK_EVERY_MS, () => void tick())
+      void tick()
     },
+    // A server that does not answer holds nobody up: what is being checked is checked again after the next start.
     async stop() {
       timer?.cancel()
       unlisten?.()
       stop.abort()
-      await running
     },
     async settle() {
-      await look()
-      // What was made while the round ran is in the next one.
-      await look()
+      // Due at the same time can be more than are looked at at a time.
+      while ((await look()) > 0);
     },
   }
 }

@@ -18,6 +18,8 @@ export interface HouseSetup {
   zone?: Zone
   /** Settings on top of those of the test. */
   env?: Record<string, string>
+  /** Whether the workers have threads of their own; on this thread and the clock of the test unless said. */
+  workers?: 'threads' | 'here'
   /** A data folder that is kept; a temporary one otherwise. */
   dataDir?: string
 }
@@ -40,6 +42,8 @@ export interface TestHouse extends AsyncDisposable {
   sendOrigin: string
   dns: LocalDns
   dataDir: string
+  /** Resolves when nothing is due and nothing is in hand. */
+  settle(): Promise<void>
   /** Calls the API; a body is sent as JSON. */
   call(
     method: string,
@@ -106,7 +110,8 @@ async function open(setup: HouseSetup, dataDir: string, dns: LocalDns): Promise<
     },
     join(dataDir, 'no-settings-file.json'),
   )
-  return openHouse(config, { clock: setup.clock, log: openLog(config.LOG_LEVEL), checkReplies: true })
+  const workers = setup.workers ?? 'here'
+  return openHouse(config, { clock: setup.clock, log: openLog(config.LOG_LEVEL), checkReplies: true, workers })
 }
 
 function furnish(house: House, { dns, dataDir, keep }: { dns: LocalDns; dataDir: string; keep: boolean }): TestHouse {
@@ -158,6 +163,7 @@ function furnish(house: House, { dns, dataDir, keep }: { dns: LocalDns; dataDir:
     dataDir,
     call,
     get: (path, key, headers) => call('GET', path, key, undefined, headers),
+    settle: () => house.settle(),
     team: (name = 'Team') => seedTeam(app, name),
     close,
     [Symbol.asyncDispose]: close,

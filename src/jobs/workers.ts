@@ -1,0 +1,18 @@
+// The workers that always run: each a loop of its own over what the database says is to be done.
+
+import type { Service } from '../base/loop.ts'
+import type { Context } from '../context.ts'
+
+/** A loop that can be waited for. */
+export interface Worker extends Service {
+  /** Resolves when nothing is due and nothing is in hand. */
+  settle(): Promise<void>
+}
+
+export const WORKERS = ['deliver', 'webhooks'] as const
+export type WorkerName = (typeof WORKERS)[number]
+
+/** Makes a worker on an open house, in whatever thread that is. */
+export function openWorker(app: Context, name: WorkerName): Worker {
+  return name === 'deliver' ? app.outbound.runner() : app.telling.dispatcher()
+}

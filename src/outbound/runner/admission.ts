@@ -1,0 +1,32 @@
+// Whether a mail whose time has come may still leave: much can happen to its sender between the wish and the try.
+
+import type { Email } from '../records.ts'
+import type { RunnerParts } from './parts.ts'
+import { isExpired } from './schedule.ts'
+
+export type Admission =
+  /** @property isProven true when the From domain is verified by the sending team */
+  | { kind: 'go'; isProven: boolean }
+  /** It stays where it is, no try is counted; what it waits for may come at any time. */
+  | { kind: 'hold'; why: string }
+  | { kind: 'expired' }
+  | { kind: 'cancelled' }
+
+/** Reads by key only. */
+export async function admit({ directory, db, clock }: RunnerParts, email: Email): Promise<Admission> {
+  // Also of what is held: nobody waits for ever.
+  if (isExpired(clock.now(), email.expiresAt)) return { kind: 'expired' }
+  if (email.mailboxId !== null) {
+    const mailbox = await directory.mailboxes.byId(email.mailboxId)
+    // Decisions §5.4.
+    if (mailbox === undefined || mailbox.status === 'deleted') return { kind: 'cancelled' }
+    if (mailbox.status === 'suspended') return { kind: 'hold', why: 'The mailbox is suspended.' }
+  }
+  const team = await directory.teams.get(email.teamId)
+  if (team?.status !== 'active') return { kind: 'hold', why: 'The team is suspended.' }
+  // Reports of our own are for mailboxes here, from a name that is no team's.
+  if (email.source === 'system') return { kind: 'go', isProven: true }
+  const name = email.from.email.slice(email.from.email.lastIndexOf('@') + 1).toLowerCase()
+  const domain = await directory.domains.ofTeam(db.read, email.teamId, name)
+  return { kind: 'go', isProven: domain?.verificationStatus === 'verified' }
+}

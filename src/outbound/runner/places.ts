@@ -1,0 +1,65 @@
+// Places at carriers: how many mails are handed over at a time, to each and in all, and how many bytes they are.
+
+import { Ration } from '../../base/ration.ts'
+
+/** Hand-overs at a time, and those of one team: mail servers that hang must not keep all of them. */
+const IN_ALL = 200
+const PER_TEAM = 100
+const BYTES_IN_ALL = 48 * 1024 * 1024
+/** To one sending account, to one domain of recipients, and into our own mailboxes. */
+const PER_PROVIDER = 10
+const PER_DOMAIN = 5
+const LOCALLY = 8
+/** So many in line at one carrier are enough: others go elsewhere or stay in the queue. */
+const LINE_MAX = 10
+
+/** What a place is at; `team` is who sends. */
+export type Spot =
+  | { kind: 'provider'; name: string; team: string }
+  | { kind: 'domain'; name: string; team: string }
+  | { kind: 'local'; name: ''; team: string }
+
+const COUNTS = { provider: PER_PROVIDER, domain: PER_DOMAIN, local: LOCALLY }
+
+export class Places {
+  readonly #all = new Ration(IN_ALL)
+  readonly #bytes = new Ration(BYTES_IN_ALL)
+  /** Where nobody is there is nothing. */
+  readonly #spots = new Map<string, Ration>()
+
+  /** Waits for a place. @returns what leaves it */
+  async take(spot: Spot): Promise<() => void> {
+    const leaves = [
+      await this.#takeOne(keyOf(spot), COUNTS[spot.kind]),
+      await this.#takeOne(`team ${spot.team}`, PER_TEAM),
+      await this.#all.take(1),
+    ]
+    return () => {
+      for (const leave of leaves.toReversed()) leave()
+    }
+  }
+
+  /** Waits until so many bytes more may be in memory. @returns what lets go of them */
+  takeBytes(count: number): Promise<() => void> {
+    return this.#bytes.take(count)
+  }
+
+  /** True when nobody else should stand in line there. */
+  isCrowded(spot: Spot): boolean {
+    return (this.#spots.get(keyOf(spot))?.waiting ?? 0) >= LINE_MAX
+  }
+
+  async #takeOne(key: string, count: number): Promise<() => void> {
+    const ration = this.#spots.get(key) ?? new Ration(count)
+    this.#spots.set(key, ration)
+    const give = await ration.take(1)
+    return () => {
+      give()
+      if (ration.isWhole) this.#spots.delete(key)
+    }
+  }
+}
+
+function keyOf({ kind, name }: Spot): string {
+  return `${kind} ${name}`
+}
