@@ -1,5 +1,6 @@
 // `mailstead domain rotate-key`: makes the next key a domain signs with, and tells the record it needs.
 
+import { isCname } from '../directory/dns-records.ts'
 import { isReserved } from '../directory/domain-name.ts'
 import { presentDomain } from '../surfaces/rest/schemas/domain.ts'
 import { type Command, TEAM_OPTION } from './command.ts'
@@ -17,7 +18,8 @@ export const domainRotateKey: Command = {
     const team = await chooseTeam(app.directory, call.text('team'))
     const { id, name } = await chooseDomain(app, team.id, call.operands[0]!)
     const domain = await app.directory.domains.rotateKey(team.id, id, call.has('ed25519') ? 'ed25519' : 'rsa')
-    const record = domain.records.dkim.at(-1)!
+    // Amazon's keys stand behind ours.
+    const record = domain.records.dkim.findLast((one) => !isCname(one))!
     return {
       data: presentDomain(domain),
       lines: isReserved(name)

@@ -41,7 +41,8 @@ export interface DomainView {
   now: number
 }
 
-export const STANDING_COLUMNS = 'id, team_id, name, verification_status, ses_dkim_status'
+/** Its columns. */
+export const STANDING = 'id, team_id, name, verification_status, ses_dkim_status'
 
 export function standingOf(row: Row): DomainStanding {
   return {

@@ -18,7 +18,7 @@ import {
   presentDomain,
   type ReceivingDomain,
   receivingOf,
-  STANDING_COLUMNS,
+  STANDING,
   sesColumns,
   standingOf,
   stateColumns,
@@ -50,9 +50,7 @@ interface DomainParts {
 }
 
 /** What a look at a domain gave. */
-interface Look extends DomainFindings {
-  ses: Awaited<ReturnType<LookAtSes>>
-}
+type Look = DomainFindings & { ses: Awaited<ReturnType<LookAtSes>> }
 
 const TOKEN_LENGTH = 32
 /** Domains one automatic round looks at, and how many of them at once. */
@@ -95,17 +93,13 @@ export class Domains {
   }
 
   async get(teamId: string, id: string): Promise<Domain | undefined> {
-    const { read } = this.#parts.db
-    const row = await this.#row(read, teamId, id)
-    return row && this.#present(read, row)
+    const row = await this.#row(this.#parts.db.read, teamId, id)
+    return row && this.#present(this.#parts.db.read, row)
   }
 
   /** What the team's own domain of a name in stored form may do; undefined when it has none. */
   async ofTeam(reader: Reader, teamId: string, name: string): Promise<DomainStanding | undefined> {
-    const row = await reader.get(`SELECT ${STANDING_COLUMNS} FROM domains WHERE team_id = ? AND name = ?`, [
-      teamId,
-      name,
-    ])
+    const row = await reader.get(`SELECT ${STANDING} FROM domains WHERE team_id = ? AND name = ?`, [teamId, name])
     return row && standingOf(row)
   }
 
@@ -271,27 +265,14 @@ export class Domains {
       await yieldTo(tx, name, row.id as string)
     }
     const changed = {
-      ...row,
       ...stateColumns(next),
       receives: next.status === 'verified' ? 1 : row.receives,
       ...sesColumns(row, findings.ses),
     }
     await this.#parts.dkimKeys.settle(tx, { id: row.id as string, name }, findings.dkim)
-    await tx.run(
-      `UPDATE domains SET verification_status = ?, verified_at = ?, missing_days = ?, next_check_at = ?, receives = ?,
-         ses_dkim_status = ?, ses_tokens = ? WHERE n = ?`,
-      [
-        changed.verification_status,
-        changed.verified_at,
-        changed.missing_days,
-        changed.next_check_at,
-        changed.receives,
-        changed.ses_dkim_status,
-        changed.ses_tokens,
-        n,
-      ],
-    )
-    return changed
+    const columns = Object.keys(changed).map((column) => `${column} = ?`)
+    await tx.run(`UPDATE domains SET ${columns.join(', ')} WHERE n = ?`, [...Object.values(changed), n])
+    return { ...row, ...changed }
   }
 }
 

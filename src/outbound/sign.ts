@@ -9,12 +9,14 @@ import type { OutboundParts } from './parts.ts'
 /** Private keys held ready; reading one costs as much as half a signature. */
 export const READY_KEYS_MAX = 500
 
+type SignerParts = Pick<OutboundParts, 'db' | 'clock' | 'directory'>
+
 export class Signer {
-  readonly #parts: OutboundParts
+  readonly #parts: SignerParts
   /** By public key, the longest unused first: a key never changes, and which keys sign is read anew for each mail. */
   readonly #ready = new Map<string, KeyObject>()
 
-  constructor(parts: OutboundParts) {
+  constructor(parts: SignerParts) {
     this.#parts = parts
   }
 

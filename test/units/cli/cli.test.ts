@@ -124,6 +124,30 @@ describe('the way of a new appliance', () => {
     assert.equal(later.checks.length, 5)
     delete dns.zone[proof[1]!]
   })
+
+  it('replaces the key a domain signs with, and tells what to put into DNS and what to take out', async () => {
+    await json('setup')
+    const added = await json('domain', 'add', 'keys.example.org')
+    for (const { name, value } of [added.dns_records.verification, ...added.dns_records.dkim])
+      dns.zone[name] = { TXT: [value] }
+    await json('domain', 'verify', 'keys.example.org')
+    const told = await mailstead('domain', 'rotate-key', 'Keys.example.org')
+    assert.equal(told.code, 0)
+    const record = /^ {2}(s2\._domainkey\.keys\.example\.org) +TXT +(v=DKIM1; k=rsa; p=\S+)$/m.exec(
+      told.out.join('\n'),
+    )!
+    await refused(['domain', 'rotate-key', 'keys.example.org'], record[1]!, 'DNS')
+    const second = await json('domain', 'rotate-key', 'keys.example.org', '--ed25519')
+    const names = second.dns_records.dkim.map(({ name }: { name: string }) => name.split('.')[0])
+    assert.deepEqual(names, ['s1', 's2', 's3'])
+    assert.match(second.dns_records.dkim[2].value, /k=ed25519/)
+    await json('domain', 'add', 'keys.test')
+    assert.match(
+      (await mailstead('domain', 'rotate-key', 'keys.test')).out.join('\n'),
+      /signs with s2\._domainkey\.keys\.test from now on/,
+    )
+    await refused(['domain', 'rotate-key', 'other.test'], 'other.test')
+  })
 })
 
 describe('beside an open house', () => {
