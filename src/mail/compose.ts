@@ -2,9 +2,11 @@
 
 import { Buffer } from 'node:buffer'
 import { hash } from 'node:crypto'
+import { ProductError } from '../base/errors.ts'
 import { addressField, foldedField, givenField, idField, textField } from './compose-fields.ts'
 import { endedBody, filePart, type MimePart, multipart, textPart } from './compose-parts.ts'
 import type { Draft, DraftAttachment } from './draft.ts'
+import { HEADER_LINES_MAX } from './headers.ts'
 import { htmlToText } from './html-text.ts'
 import { mailDate } from './trace.ts'
 
@@ -14,18 +16,26 @@ export interface Composed {
   bytes: Buffer
 }
 
+/** Bytes of a header. Postfix cuts one off at 100 KiB and takes the rest for the body. */
+export const HEADER_WRITTEN_MAX = 64 * 1024
 /** References written: of more, the first (the root of the thread) and the last ones. */
 export const REFERENCES_WRITTEN_MAX = 50
 const SEED_CHARS = 24
 
 /**
  * Writes the mail. The same draft gives the same bytes; nobody in `bcc` is named.
+ * @throws ProductError payload_too_large for names and headers that are too much together
  * @throws Error for a draft that did not pass the rules: it would break out of its fields
  */
 export function compose(draft: Draft): Composed {
   const { fields, body } = content(draft)
-  const header = Buffer.from(`${headerOf(draft)}MIME-Version: 1.0\r\n${fields}\r\n`, 'latin1')
-  return { bytes: Buffer.concat([header, ...endedBody(body)]) }
+  const header = `${headerOf(draft)}MIME-Version: 1.0\r\n${fields}\r\n`
+  // Nobody is sent what our own reader would not take.
+  if (header.length > HEADER_WRITTEN_MAX || header.split('\r\n').length > HEADER_LINES_MAX) {
+    const message = `The names and headers of a message have at most ${HEADER_WRITTEN_MAX} bytes together, encoded.`
+    throw new ProductError('payload_too_large', message)
+  }
+  return { bytes: Buffer.concat([Buffer.from(header, 'latin1'), ...endedBody(body)]) }
 }
 
 function headerOf(draft: Draft): string {

@@ -6,6 +6,7 @@ import { compose, REFERENCES_WRITTEN_MAX } from '../../../src/mail/compose.ts'
 import type { Draft, DraftAttachment } from '../../../src/mail/draft.ts'
 import { readHeaders } from '../../../src/mail/headers.ts'
 import { parseMail } from '../../../src/mail/parse.ts'
+import { failure } from '../../support/directory.ts'
 import { draft } from '../../support/drafts.ts'
 import { typesOf } from '../../support/mail.ts'
 
@@ -139,6 +140,23 @@ describe('the header', () => {
     const odd = written({ inReplyTo: 'ü@x.test', references: ['a b@x.test', 'x'.repeat(998), 'good@x.test'] })
     assert.equal(field(odd, 'In-Reply-To'), undefined)
     assert.equal(field(odd, 'References'), 'References: <good@x.test>')
+  })
+
+  it('is refused where receivers would cut it off', () => {
+    const headers = Array.from({ length: 50 }, (_, index) => ({ name: `X-${index}`, value: 'x'.repeat(990) }))
+    const mail = parseMail(compose(draft({ headers })).bytes)
+    assert.equal(mail.problem, null)
+    const to = Array.from({ length: 50 }, (_, index) => ({ email: `${index}@x.test`, name: '👋'.repeat(255) }))
+    for (const changes of [{ to }, { headers: headers.map(({ name }) => ({ name, value: '👋'.repeat(900) })) }]) {
+      assert.throws(() => compose(draft(changes)), failure('payload_too_large'))
+    }
+    const lines = (count: number) =>
+      Array.from({ length: 50 }, (_, index) => ({
+        name: `X-${index}`,
+        value: `${'x'.repeat(40)} `.repeat(count).trim(),
+      }))
+    assert.equal(parseMail(compose(draft({ headers: lines(19) })).bytes).problem, null)
+    assert.throws(() => compose(draft({ headers: lines(20) })), failure('payload_too_large'))
   })
 
   it('refuses what no check has seen', () => {

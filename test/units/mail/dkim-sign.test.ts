@@ -113,8 +113,8 @@ test('the field says when, never how much of the body, in short lines', async ()
 })
 
 test('a field that is longer than our own reader takes is signed whole', async () => {
-  const to = Array.from({ length: 50 }, (_, index) => ({ email: `${index}@x.test`, name: '👋'.repeat(255) }))
-  const mail = await signed(compose(draft({ to })).bytes)
+  const to = Array.from({ length: 4000 }, (_, index) => `recipient${index}@x.test`).join(',\r\n ')
+  const mail = await signed(Buffer.from(`From: a@shop.test\r\nTo: ${to}\r\n\r\nbody\r\n`))
   assert.ok(mail.length > FIELD_BYTES_MAX)
   const { results } = await dkimVerify(mail, { resolver: zoneResolver(zone).resolve as never })
   assert.deepEqual(
