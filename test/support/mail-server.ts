@@ -1,6 +1,6 @@
 // Mail servers of others, as a sender meets them: an ordinary one that remembers, and one that follows a script however odd.
 
-import { once } from 'node:events'
+import { EventEmitter, once } from 'node:events'
 import { connect, createServer, type Server, type Socket } from 'node:net'
 import { createSecureContext, TLSSocket } from 'node:tls'
 import { Worker } from 'node:worker_threads'
@@ -30,6 +30,8 @@ export interface TakenMail {
 export interface MailServer extends AsyncDisposable {
   port: number
   mails: TakenMail[]
+  /** Emits `mail` for each. */
+  events: EventEmitter
   /** Connections made so far. */
   connections: number
 }
@@ -63,6 +65,7 @@ export async function startMailServer(options: SMTPServerOptions = {}): Promise<
           secure: session.secure,
           args: mailFrom === false ? {} : { ...(mailFrom.args as object) },
         })
+        result.events.emit('mail')
         done(null, `2.0.0 Ok: queued as ${mails.length}`)
       })
     },
@@ -75,6 +78,7 @@ export async function startMailServer(options: SMTPServerOptions = {}): Promise<
   const result: MailServer = {
     port: (listening.address() as { port: number }).port,
     mails,
+    events: new EventEmitter(),
     connections: 0,
     [Symbol.asyncDispose]: () => new Promise((resolve) => server.close(resolve)),
   }

@@ -1,0 +1,99 @@
+// Killed while the queue is emptied and started again: everything that was accepted arrives; what arrives twice is counted.
+
+import assert from 'node:assert/strict'
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import type { NewMail } from '../../src/outbound/submit/new-mail.ts'
+import type { DeliveryLog } from '../../src/surfaces/rest/schemas/delivery-log.ts'
+import { walk } from '../rest/expect.ts'
+import { startDns } from '../support/dns.ts'
+import { startHouse } from '../support/house.ts'
+import { startMailServer } from '../support/mail-server.ts'
+import { ROOT } from '../support/source.ts'
+
+const MAILS = 300
+/** The process is killed when the server has taken so many. */
+const KILL_AT = [40, 120, 210]
+/** Hand-overs under way when a process dies: the server may have taken them, and nobody wrote it down. */
+const UNDER_WAY = 10
+
+const zone = {
+  'customer.example': { MX: [{ priority: 10, exchange: 'mx.customer.example' }] },
+  'mx.customer.example': { A: ['127.0.0.1'] },
+}
+
+function mailOf(n: number): NewMail {
+  return {
+    ...{ from: { email: 'news@shop.test', name: '' }, to: [{ email: `p${n}@customer.example`, name: '' }] },
+    ...{ cc: [], bcc: [], replyTo: [], subject: `Mail ${n}`, textBody: 'Hello.', htmlBody: null, headers: {} },
+    ...{ attachments: [], returnPath: null, inReplyTo: null, sendAt: null, undoSeconds: 0, saveToSent: false },
+  }
+}
+
+/** The appliance as a process of its own, its workers in threads. */
+async function serve(env: Record<string, string>): Promise<ChildProcess> {
+  const child = spawn(process.execPath, ['src/cli/cli.ts', 'serve'], {
+    cwd: ROOT,
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  child.stdout!.setEncoding('utf8')
+  let output = ''
+  for await (const text of child.stdout!.iterator({ destroyOnReturn: false })) {
+    output += text
+    if (output.includes('Mailstead is open')) {
+      child.stdout!.resume()
+      return child
+    }
+  }
+  return assert.fail(`the appliance did not start:\n${output}`)
+}
+
+test('what was accepted arrives, however often the process is killed', { timeout: 120_000 }, async (t) => {
+  const dataDir = await mkdtemp(join(tmpdir(), 'mailstead-sending-'))
+  t.after(() => rm(dataDir, { recursive: true }))
+  await using dns = await startDns(zone)
+  await using remote = await startMailServer()
+  const sending = { ALLOW_PRIVATE_SMTP_HOSTS: 'true', DIRECT_PORT: String(remote.port) }
+  // Accepted while nothing can leave: the port of others is nobody's.
+  await using seeded = await startHouse({ dataDir, zone, env: { ...sending, DIRECT_PORT: '9' } })
+  const team = await seeded.team()
+  await team.domain('shop.test')
+  const sender = { kind: 'team', teamId: team.id, source: 'batch_api' } as const
+  const later = Date.now() + 6000
+  for (let n = 0; n < MAILS; n += 100) {
+    const mails = Array.from({ length: 100 }, (_, i) => ({ ...mailOf(n + i), sendAt: later }))
+    const made = await seeded.app.outbound.submitter.submit(sender, mails)
+    assert.deepEqual([...new Set(made.map(({ kind }) => kind))], ['accepted'], JSON.stringify(made[0]))
+  }
+  await seeded.close()
+
+  const env = {
+    ...{ DATA_DIR: dataDir, SMTP_PORT: '0', HTTP_PORT: '0', SEND_PORT: '0', OPERATOR_BIND: '127.0.0.1:0' },
+    ...{ SMTP_BIND: '127.0.0.1', HTTP_BIND: '127.0.0.1', APP_ORIGIN: 'http://app.sending.test' },
+    ...{ SEND_ORIGIN: 'http://send.sending.test', MAIL_HOSTS: 'mx.mailstead.test', DNS_SERVERS: dns.address },
+    ...{ LOG_LEVEL: 'info', ...sending },
+  }
+  for (const limit of [...KILL_AT, MAILS]) {
+    const child = await serve(env)
+    const ended = once(child, 'exit')
+    const arrived = () => new Set(remote.mails.map(({ to }) => to[0])).size
+    while (arrived() < limit) await once(remote.events, 'mail')
+    const isLast = limit === MAILS
+    child.kill(isLast ? 'SIGTERM' : 'SIGKILL')
+    assert.deepEqual(await ended, isLast ? [0, null] : [null, 'SIGKILL'])
+  }
+
+  const counts = Map.groupBy(remote.mails, ({ to }) => to[0])
+  assert.equal(counts.size, MAILS)
+  const doubles = remote.mails.length - MAILS
+  t.diagnostic(`${doubles} of ${MAILS} mails arrived twice: they were being handed over when the process was killed`)
+  assert.ok(doubles <= KILL_AT.length * UNDER_WAY, `${doubles} doubles`)
+  await using house = await startHouse({ dataDir, zone, env: sending })
+  const rows = await walk<DeliveryLog>(house, '/emails/logs?status=sent&limit=100', team.key)
+  assert.equal(rows.length, MAILS)
+})
