@@ -14,6 +14,7 @@ import { keyCreate } from './key-create.ts'
 import { mailboxCreate } from './mailbox-create.ts'
 import { mailboxKey } from './mailbox-key.ts'
 import { operatorKey, operatorRevoke } from './operator-key.ts'
+import { queueDrop, queueList, queueRetry } from './queue.ts'
 import { serveCommand } from './serve.ts'
 import { setup } from './setup.ts'
 import { teamCreate } from './team-create.ts'
@@ -28,6 +29,9 @@ const commands: readonly Command[] = [
   domainRotateKey,
   mailboxCreate,
   mailboxKey,
+  queueList,
+  queueRetry,
+  queueDrop,
   operatorKey,
   operatorRevoke,
 ]
