@@ -3,7 +3,8 @@
 import { ProductError } from '../base/errors.ts'
 import { sha256 } from '../base/secrets.ts'
 import { compose } from './compose.ts'
-import type { Draft } from './draft.ts'
+import { decodeBody } from './decode.ts'
+import type { Draft, DraftAttachment } from './draft.ts'
 import { checkBodies } from './draft-rules.ts'
 import { chunksOf } from './inspect.ts'
 import type { Chunk, ParsedMail } from './mail.ts'
@@ -12,10 +13,19 @@ import { parseMail } from './parse.ts'
 /** A text; as UTF-8 where it is long, because bytes move between threads without being copied. */
 export type Text = string | Uint8Array
 
-/** A draft whose bodies nobody has looked at yet. */
-export interface RoughDraft extends Omit<Draft, 'textBody' | 'htmlBody'> {
+/** A file as it comes from where it was. */
+export interface RoughAttachment extends DraftAttachment {
+  /** Content-Transfer-Encoding its content is still in; null: none. */
+  encoding: string | null
+  /** Of the content itself, decoded. */
+  sizeBytes: number
+}
+
+/** A draft whose bodies nobody has looked at yet, and whose files may still be encoded. */
+export interface RoughDraft extends Omit<Draft, 'textBody' | 'htmlBody' | 'attachments'> {
   textBody: Text | null
   htmlBody: Text | null
+  attachments: readonly RoughAttachment[]
 }
 
 export interface Written {
@@ -37,7 +47,10 @@ export function write(draft: RoughDraft, isRead: boolean): Written {
   // Nothing is shorter composed than it was: what is too large is not composed at all.
   if (contentBytes(draft) > RAW_MAX) throw tooLarge()
   const bodies = checkBodies({ text: textOf(draft.textBody), html: textOf(draft.htmlBody) })
-  const { bytes } = compose({ ...draft, ...bodies })
+  const attachments = draft.attachments.map(({ encoding, ...file }) => {
+    return encoding === null ? file : { ...file, content: decodeBody(file.content, encoding) }
+  })
+  const { bytes } = compose({ ...draft, ...bodies, attachments })
   if (bytes.length > RAW_MAX) throw tooLarge()
   const mail = isRead ? parseMail(bytes) : null
   return { hash: sha256(bytes), sizeBytes: bytes.length, chunks: chunksOf(bytes), mail }
@@ -45,7 +58,7 @@ export function write(draft: RoughDraft, isRead: boolean): Written {
 
 /** About how many bytes composing will have to look at. */
 export function contentBytes({ textBody, htmlBody, attachments }: RoughDraft): number {
-  const files = attachments.reduce((sum, { content }) => sum + Math.ceil(content.length / 3) * 4, 0)
+  const files = attachments.reduce((sum, { sizeBytes }) => sum + Math.ceil(sizeBytes / 3) * 4, 0)
   return (textBody?.length ?? 0) + (htmlBody?.length ?? 0) + files
 }
 

@@ -5,7 +5,7 @@ import { newId } from '../base/ids.ts'
 import type { Tx } from '../db/db.ts'
 import { Composer } from '../mail/composer.ts'
 import type { Router } from './routing/router.ts'
-import { Acceptance, type AcceptanceParts, type Ready } from './submit/acceptance.ts'
+import { Acceptance, type AcceptanceParts, hasRoom, mailboxFull, type Ready } from './submit/acceptance.ts'
 import { type CheckedMail, checkMail } from './submit/checked-mail.ts'
 import { Desk, type From } from './submit/desk.ts'
 import type { NewMail, Sender, Submitted } from './submit/new-mail.ts'
@@ -95,6 +95,8 @@ export class Submitter {
     }
     const draft = { ...draftOf(mail, checked, author), ...answered, messageId: internetMessageId }
     const written = await this.#composer.write(draft, desk.box !== null && mail.saveToSent)
+    // Asked again when it is written down; here it saves content that nobody would name.
+    if (desk.box !== null && !hasRoom(desk.box, written)) throw mailboxFull()
     const { bcc, recipients, subject, sendAt } = checked
     const domainId = (await desk.domainOf(email))?.id ?? null
     return {

@@ -76,8 +76,16 @@ export function wrongObjects(schema: TSchema): Wrong[] {
   const wrongs: Wrong[] = [
     { what: 'a list', value: [], code: 'invalid_type' },
     { what: 'a text', value: 'text', code: 'invalid_type' },
-    { what: 'an unknown member', value: { ...base, surprise: 1 }, code: 'unknown_field', below: 'surprise' },
   ]
+  // An object without members of its own takes any.
+  if (rules.properties !== undefined) {
+    wrongs.push({
+      what: 'an unknown member',
+      value: { ...base, surprise: 1 },
+      code: 'unknown_field',
+      below: 'surprise',
+    })
+  }
   for (const name of rules.required ?? []) {
     if ('default' in rules.properties![name]!) continue
     const { [name]: _left, ...rest } = base

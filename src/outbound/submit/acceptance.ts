@@ -1,6 +1,6 @@
 // Accepts composed mails: rows of the log and the queue, the copy in Sent and the submission, in the caller's unit of work.
 
-import { conflict } from '../../base/errors.ts'
+import { conflict, type ProductError } from '../../base/errors.ts'
 import type { Tx } from '../../db/db.ts'
 import type { Address } from '../../mail/mail.ts'
 import type { Written } from '../../mail/written.ts'
@@ -43,6 +43,8 @@ export type AcceptanceParts = OutboundParts & {
   suppressions: Pick<Suppressions, 'of'>
 }
 
+const SUPPRESSED = 'The recipient is on the suppression list of the team.'
+
 export class Acceptance {
   readonly #parts: AcceptanceParts
 
@@ -63,8 +65,8 @@ export class Acceptance {
 
   async #one(tx: Tx, desk: Desk, mail: Ready, suppressed: ReadonlySet<string>): Promise<Submitted> {
     const { emails, fate, queue, clock } = this.#parts
-    if (desk.box !== null && !(await this.#hasRoom(tx, desk.box, mail))) {
-      return { kind: 'failed', error: conflict('The mailbox is full: there is no room for the copy in Sent.') }
+    if (desk.box !== null && !hasRoom(await this.#grown(tx, desk.box), mail.written)) {
+      return { kind: 'failed', error: mailboxFull() }
     }
     const accepted = await emails.insert(tx, this.#rowOf(desk, mail))
     const submission = desk.box && (await this.#keep(tx, desk.box, mail, accepted.email))
@@ -100,10 +102,9 @@ export class Acceptance {
     }
   }
 
-  async #hasRoom(tx: Tx, { mailbox }: SendingMailbox, { written }: Ready): Promise<boolean> {
-    if (written.mail === null) return true
-    const account = await this.#parts.store.accounts.byMailbox(mailbox.id, tx)
-    return account!.usedBytes + written.sizeBytes <= mailbox.quotaBytes
+  /** The mailbox with all that has come into it meanwhile. */
+  async #grown(tx: Tx, { mailbox }: SendingMailbox): Promise<SendingMailbox> {
+    return { mailbox, account: (await this.#parts.store.accounts.byMailbox(mailbox.id, tx))! }
   }
 
   async #keep(tx: Tx, { mailbox, account }: SendingMailbox, mail: Ready, email: Email): Promise<MadeSubmission> {
@@ -123,4 +124,11 @@ export class Acceptance {
   }
 }
 
-const SUPPRESSED = 'The recipient is on the suppression list of the team.'
+/** Whether the copy in Sent fits, where one is wanted (decisions §10.9). */
+export function hasRoom({ mailbox, account }: SendingMailbox, written: Written): boolean {
+  return written.mail === null || account.usedBytes + written.sizeBytes <= mailbox.quotaBytes
+}
+
+export function mailboxFull(): ProductError {
+  return conflict('The mailbox is full: there is no room for the copy in Sent.')
+}

@@ -2,10 +2,10 @@
 
 import { invalid, ProductError } from '../../base/errors.ts'
 import { checkAttachments } from '../../mail/attachment-rules.ts'
-import type { DraftAttachment } from '../../mail/draft.ts'
 import { checkRecipient, checkSubject } from '../../mail/draft-rules.ts'
 import { type CheckedHeaders, checkHeaders } from '../../mail/header-rules.ts'
 import type { Address } from '../../mail/mail.ts'
+import type { RoughAttachment } from '../../mail/written.ts'
 import type { NewMail } from './new-mail.ts'
 
 /** Different addresses in To, Cc and Bcc together. */
@@ -22,7 +22,7 @@ export interface CheckedMail extends CheckedHeaders {
   cc: Address[]
   bcc: Address[]
   subject: string
-  attachments: DraftAttachment[]
+  attachments: RoughAttachment[]
   /** The envelope: each address once, whatever its case, in the order it was named. */
   recipients: string[]
   /** Earliest time it leaves, ms. */
@@ -87,10 +87,10 @@ function refuseTwice(mail: NewMail, { replyTo, inReplyTo, references }: CheckedH
   if (references.length > 0) throw refuse('References', 'in_reply_to_message_id')
 }
 
-function attached(mail: NewMail, extra: readonly string[]): DraftAttachment[] {
+function attached(mail: NewMail, extra: readonly string[]): RoughAttachment[] {
   const attachments = checkAttachments('attachments', mail.attachments, extra)
-  const size = attachments.reduce((sum, { content }) => sum + content.length, 0)
-  if (size <= ATTACHED_BYTES_MAX) return attachments
+  const size = mail.attachments.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0)
+  if (size <= ATTACHED_BYTES_MAX) return attachments.map((file, index) => ({ ...mail.attachments[index]!, ...file }))
   const message = `The attachments of a message have at most ${ATTACHED_BYTES_MAX} bytes together.`
   throw new ProductError('payload_too_large', message, { param: 'attachments' })
 }

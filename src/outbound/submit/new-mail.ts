@@ -1,9 +1,8 @@
 // A mail as somebody wants it sent, before anything of it was checked, and what became of the wish.
 
 import type { ProductError } from '../../base/errors.ts'
-import type { DraftAttachment } from '../../mail/draft.ts'
 import type { Address } from '../../mail/mail.ts'
-import type { Text } from '../../mail/written.ts'
+import type { RoughAttachment, Text } from '../../mail/written.ts'
 import type { EmailSource } from '../records.ts'
 
 /** Who sends, and by which way: a root key for its team, or a mailbox. */
@@ -25,7 +24,7 @@ export interface NewMail {
   htmlBody: Text | null
   /** Custom headers by name. */
   headers: Readonly<Record<string, string>>
-  attachments: readonly DraftAttachment[]
+  attachments: readonly RoughAttachment[]
   returnPath: string | null
   /** The message (`msg_…`) of the sending mailbox that is answered. */
   inReplyTo: string | null

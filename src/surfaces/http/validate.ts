@@ -24,11 +24,12 @@ export interface Check {
   issues(value: unknown): Issue[]
 }
 
-export function compileCheck(schema: TSchema): Check {
+/** @param whole what the value as a whole is called in issues */
+export function compileCheck(schema: TSchema, whole = 'body'): Check {
   const validator = Compile(schema)
   return {
     passes: (value) => validator.Check(value),
-    issues: (value) => (validator.Check(value) ? [] : issuesOf(validator.Errors(shortened(value)))),
+    issues: (value) => (validator.Check(value) ? [] : issuesOf(validator.Errors(shortened(value)), whole)),
   }
 }
 
@@ -99,17 +100,17 @@ function shortened(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, shortened(member)]))
 }
 
-function issuesOf(errors: TLocalizedValidationError[]): Issue[] {
+function issuesOf(errors: TLocalizedValidationError[], whole: string): Issue[] {
   const issues: Issue[] = []
   for (const error of errors) {
     // What failed inside one branch of a union says nothing: no branch may be the one that was meant.
     if (/\/(anyOf|oneOf)\/\d/.test(error.schemaPath)) continue
     for (const [field, code, message] of explain(error)) {
-      const named = field === '' ? 'body' : field.slice(0, FIELD_MAX)
+      const named = field === '' ? whole : field.slice(0, FIELD_MAX)
       if (issues.length < ISSUES_MAX) issues.push({ field: named, code, message: `${named} ${message}.` })
     }
   }
-  return issues.length > 0 ? issues : [{ field: 'body', code: 'invalid_format', message: 'body does not fit.' }]
+  return issues.length > 0 ? issues : [{ field: whole, code: 'invalid_format', message: `${whole} does not fit.` }]
 }
 
 type Explained = [field: string, code: string, message: string]

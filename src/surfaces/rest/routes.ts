@@ -5,6 +5,7 @@ import { folders } from './mailbox/folders.ts'
 import { readMe } from './mailbox/me.ts'
 import { messages } from './mailbox/messages.ts'
 import { raw } from './mailbox/raw.ts'
+import { sendMessage } from './mailbox/send.ts'
 import { sessionRoute } from './mailbox/session.ts'
 import { threads } from './mailbox/threads.ts'
 import { deliveryGroups } from './management/delivery-groups.ts'
@@ -15,6 +16,7 @@ import { inboundLogs } from './management/inbound-logs.ts'
 import { mailboxFilters } from './management/mailbox-filters.ts'
 import { mailboxKeys } from './management/mailbox-keys.ts'
 import { mailboxes } from './management/mailboxes.ts'
+import { providerActions } from './management/provider-actions.ts'
 import { providerOauth } from './management/provider-oauth.ts'
 import { providers } from './management/providers.ts'
 import { sharedLimit } from './management/shared-limit.ts'
@@ -25,6 +27,7 @@ import { operatorLimitRequests } from './operator/limit-requests.ts'
 import { operatorQueue } from './operator/queue.ts'
 import { operatorTeams } from './operator/teams.ts'
 import { rootDocuments } from './root.ts'
+import { sendBatch } from './sending/batch.ts'
 
 const management = [
   ...domains,
@@ -35,6 +38,7 @@ const management = [
   ...inboundLogs,
   ...emailLogs,
   ...providers,
+  ...providerActions,
   ...providerOauth,
   ...sharedLimit,
   ...deliveryGroups,
@@ -42,7 +46,7 @@ const management = [
   ...webhooks,
   ...webhookDeliveries,
 ]
-const mailbox = [readMe, ...threads, ...messages, ...raw, ...folders]
+const mailbox = [readMe, ...threads, ...messages, ...raw, sendMessage, ...folders]
 
 const operator = [...operatorQueue, ...operatorLimitRequests, ...operatorTeams]
 
@@ -51,5 +55,6 @@ export const routes: readonly Route[] = [
   ...operator,
   ...mailbox,
   sessionRoute(mailbox),
+  sendBatch,
   ...rootDocuments,
 ]

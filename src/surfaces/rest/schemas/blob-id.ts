@@ -8,9 +8,14 @@ const DIGITS = 50
 
 /** Decisions §1.1: base 36 of HMAC-SHA-256(key of the mailbox, SHA-256 of the content), its first 24 characters. */
 export function blobId(vault: Vault, mailboxId: string, hash: Uint8Array): string {
-  const mac = vault.mac(`blob id/${mailboxId}`, hash)
-  return `blob_${BigInt(`0x${mac.toString('hex')}`)
-    .toString(36)
-    .padStart(DIGITS, '0')
-    .slice(0, LENGTH)}`
+  return blobNames(vault, mailboxId)(hash)
+}
+
+/** The same for many contents of one mailbox. */
+export function blobNames(vault: Vault, mailboxId: string): (hash: Uint8Array) => string {
+  const mac = vault.macer(`blob id/${mailboxId}`)
+  return (hash) => {
+    const number = BigInt(`0x${mac(hash).toString('hex')}`)
+    return `blob_${number.toString(36).padStart(DIGITS, '0').slice(0, LENGTH)}`
+  }
 }
