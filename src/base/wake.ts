@@ -3,8 +3,8 @@
 import { BroadcastChannel } from 'node:worker_threads'
 import { sha256 } from './secrets.ts'
 
-/** What there is to do: mail to hand over, events to tell. */
-export type Bell = 'deliver' | 'webhooks'
+/** What there is to do: mail to hand over, events to tell, sending accounts to check. */
+export type Bell = 'deliver' | 'webhooks' | 'providers'
 
 export interface Wake {
   /** Rings in every thread of the house, this one included. */

@@ -218,13 +218,13 @@ export class Mailboxes {
     })
   }
 
-  /** Whether a mailbox that is not deleted may send through that account or group by name. */
-  async namedInScope(tx: Tx, teamId: string, id: string): Promise<boolean> {
-    const row = await tx.get(
-      `SELECT 1 AS found FROM mailboxes WHERE team_id = ? AND status <> 'deleted' AND instr(send_scope, ?) > 0 LIMIT 1`,
+  /** The address of a mailbox, not a deleted one, whose scope names that account or group. */
+  async namingInScope(tx: Tx, teamId: string, id: string): Promise<string | undefined> {
+    const row = await tx.get<{ email: string }>(
+      `SELECT email FROM mailboxes WHERE team_id = ? AND status <> 'deleted' AND instr(send_scope, ?) > 0 LIMIT 1`,
       [teamId, `"${id}"`],
     )
-    return row !== undefined
+    return row?.email
   }
 
   /** Whether a domain has mailboxes that are not deleted. */

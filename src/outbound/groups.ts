@@ -1,6 +1,6 @@
 // Delivery groups: several sending accounts under one name, and how mail is shared among them (decisions §3.4).
 
-import { conflict, invalid, notFound } from '../base/errors.ts'
+import { conflict, invalid, notFound, ProductError } from '../base/errors.ts'
 import { newId } from '../base/ids.ts'
 import type { Reader, Row, SqlValue, Tx } from '../db/db.ts'
 import { type Page, type PageKey, pageOf } from '../db/page.ts'
@@ -43,8 +43,8 @@ export interface GroupChange {
 export interface GroupsParts extends OutboundParts {
   /** Those of the ids that are accounts of the team. */
   ownProviders(reader: Reader, teamId: string, ids: readonly string[]): Promise<Set<string>>
-  /** Whether a mailbox's send_scope names the group. */
-  isNamed(tx: Tx, teamId: string, groupId: string): Promise<boolean>
+  /** The address of a mailbox whose send_scope names the group. */
+  namedBy(tx: Tx, teamId: string, groupId: string): Promise<string | undefined>
 }
 
 export const NAME_MAX = 100
@@ -127,8 +127,10 @@ export class Groups {
       const current = await this.get(teamId, id, tx)
       if (current === undefined) throw notFound(WHAT)
       precondition(current)
-      if (await this.#parts.isNamed(tx, teamId, id)) {
-        throw conflict('The delivery group is still named by the send_scope of a mailbox.')
+      const mailbox = await this.#parts.namedBy(tx, teamId, id)
+      if (mailbox !== undefined) {
+        const message = `The delivery group is still named by the send_scope of ${mailbox}.`
+        throw new ProductError('conflict', message, { issues: [{ field: 'send_scope', code: 'in_use', message }] })
       }
       await tx.run('DELETE FROM delivery_group_members WHERE delivery_group = ?', [current.n])
       await tx.run('DELETE FROM delivery_groups WHERE n = ?', [current.n])
@@ -144,16 +146,28 @@ export class Groups {
     return new Set(rows.map(({ id }) => id))
   }
 
-  /** Groups of a team by id, for routing. */
+  /** Groups of a team in the order of the ids, for routing; ids that name none are left out. */
   async many(teamId: string, ids: readonly string[]): Promise<DeliveryGroup[]> {
-    const found = await Promise.all(ids.map((id) => this.get(teamId, id)))
-    return found.filter((group) => group !== undefined)
+    const { read } = this.#parts.db
+    const rows = await read.all(
+      `SELECT * FROM delivery_groups WHERE team_id = ? AND id IN (${ids.map(() => '?').join(', ')})`,
+      [teamId, ...ids],
+    )
+    const members = await membersOf(
+      read,
+      rows.map((row) => row.n as number),
+    )
+    const found = rows.map((row) => present(row, members))
+    return found.sort((a, b) => ids.indexOf(a.id) - ids.indexOf(b.id))
   }
 
-  /** Whether a group names the account. */
-  async names(reader: Reader, providerId: string): Promise<boolean> {
-    const sql = 'SELECT 1 AS found FROM delivery_group_members WHERE provider_id = ? LIMIT 1'
-    return (await reader.get(sql, [providerId])) !== undefined
+  /** The name of a group the account is a member of. */
+  async naming(tx: Tx, providerId: string): Promise<string | undefined> {
+    const row = await tx.get<{ name: string }>(
+      `SELECT name FROM delivery_groups JOIN delivery_group_members ON delivery_group = n WHERE provider_id = ? LIMIT 1`,
+      [providerId],
+    )
+    return row?.name
   }
 
   /** Whose turn it is in a round; the next call is for the next one. */

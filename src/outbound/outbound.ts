@@ -96,15 +96,16 @@ function openAccounts(parts: OutboundParts) {
   const groups: Groups = new Groups({
     ...parts,
     ownProviders: (reader, teamId, ids) => providers.own(reader, teamId, ids),
-    isNamed: (tx, teamId, id) => mailboxes.namedInScope(tx, teamId, id),
+    namedBy: (tx, teamId, id) => mailboxes.namingInScope(tx, teamId, id),
   })
   const providers: Providers = new Providers({
     ...parts,
     openTransport: (provider) => transports.of(provider),
     async namedBy(tx, { teamId, id }) {
-      if (await groups.names(tx, id)) return { field: 'members', what: 'a delivery group' }
-      const named = await mailboxes.namedInScope(tx, teamId, id)
-      return named ? { field: 'send_scope', what: 'the send_scope of a mailbox' } : null
+      const group = await groups.naming(tx, id)
+      if (group !== undefined) return { field: 'members', what: `the delivery group ${group}` }
+      const mailbox = await mailboxes.namingInScope(tx, teamId, id)
+      return mailbox === undefined ? null : { field: 'send_scope', what: `the send_scope of ${mailbox}` }
     },
   })
   const sharedLimit = new SharedLimit({ ...parts, providers })

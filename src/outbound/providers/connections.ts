@@ -19,6 +19,8 @@ export interface ConnectedAccount {
 
 const PURPOSE = 'provider'
 const SHARED_NAME = 'Amazon SES'
+/** Stands in the reason of the shared account while the operator does not want the team to use it. */
+const NOT_ENABLED = 'The operator has not enabled Amazon SES for this team.'
 
 export class Connections {
   readonly #parts: OutboundParts
@@ -88,7 +90,7 @@ export class Connections {
       type,
       oauthEmail,
     ])
-    tx.afterCommit(() => this.#parts.wake.ring('deliver'))
+    tx.afterCommit(() => this.#parts.wake.ring('providers'))
     return presentProvider(row!)
   }
 
@@ -117,8 +119,9 @@ export class Connections {
       return
     }
     await tx.run(
-      'UPDATE providers SET status = ?, status_reason = NULL, failures = 0, check_due_at = NULL, updated_at = ? WHERE n = ?',
-      [enabled ? 'active' : 'inactive', now, row.n],
+      `UPDATE providers SET status = ?, status_reason = ?, failures = 0, check_due_at = NULL, check_wait_ms = NULL,
+         updated_at = ? WHERE n = ?`,
+      [enabled ? 'active' : 'inactive', enabled ? null : NOT_ENABLED, now, row.n],
     )
   }
 

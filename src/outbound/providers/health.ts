@@ -3,19 +3,31 @@
 import type { Tx } from '../../db/db.ts'
 import type { OutboundParts } from '../parts.ts'
 import type { Provider, ProviderStatus } from '../records.ts'
-import type { CheckResult, OpenTransport } from '../transports/transport.ts'
+import type { CheckResult, OpenTransport, Stage } from '../transports/transport.ts'
 import { presentProvider } from './row.ts'
-import { checked, FAILURES_MAX } from './status.ts'
+import { checked, countsAsFailure, FAILURES_MAX } from './status.ts'
 
 const MINUTE_MS = 60_000
 /** An account in error is looked at again after this, then after twice as long, and so on up to the most. */
 const RECHECK_MS = 15 * MINUTE_MS
 const RECHECK_MAX_MS = 4 * 60 * MINUTE_MS
-/** Accounts looked at in one round; all at once, for most of the time is waiting. */
-const ROUND_MAX = 20
-const REASON_MAX = 300
-/** Stages at which it is the account that fails, whatever the mail (decisions §3.2). */
-const OF_THE_ACCOUNT: readonly string[] = ['dns', 'connect', 'tls', 'greeting', 'auth']
+/** Background checks at a time: most of the time they wait. */
+export const CHECKS_MAX = 50
+export const REASON_MAX = 300
+/** What a failure of our own looks like to the team; the log says more. */
+const OUR_FAULT: CheckResult = {
+  success: false,
+  stage: 'connect',
+  smtpCode: null,
+  message: 'The account could not be checked; the log of the appliance says why.',
+}
+
+/** A test and when it ended, in ms. */
+export interface Tested {
+  result: CheckResult
+  latencyMs: number
+  testedAt: number
+}
 
 interface Parts extends OutboundParts {
   openTransport: OpenTransport
@@ -25,7 +37,8 @@ export class Health {
   readonly #parts: Parts
   /** Accounts known to have no failures to forget: nothing is written for every mail that went well. */
   readonly #clean = new Set<number>()
-  #checking: Promise<number> | undefined
+  /** Background checks under way, by account and version of its connection. */
+  readonly #underway = new Map<string, Promise<void>>()
 
   constructor(parts: Parts) {
     this.#parts = parts
@@ -33,7 +46,7 @@ export class Health {
 
   /** Has the background look at what is due right after the commit. */
   hurry(tx: Tx): void {
-    tx.afterCommit(() => this.#parts.wake.ring('deliver'))
+    tx.afterCommit(() => this.#parts.wake.ring('providers'))
   }
 
   /** The connection has changed: what is open is used no more, and it is checked unless it is switched off. */
@@ -73,36 +86,46 @@ export class Health {
     )
   }
 
-  /** Asks the account itself and moves its status by what it says. */
-  async check(provider: Provider, to: string | null): Promise<CheckResult> {
-    const transport = await this.#parts.openTransport(provider)
-    const result = await transport.check(to)
-    await this.#parts.db.write((tx) => this.#apply(tx, provider, result))
-    return result
+  /** Somebody wants to know now: asks the account itself, and moves its status by what it says. */
+  async test(provider: Provider, to: string | null): Promise<Tested> {
+    const tested = await this.#ask(provider, to)
+    await this.#parts.db.write((tx) => this.#apply(tx, provider, tested))
+    return tested
   }
 
   /**
-   * Looks at the accounts whose time has come.
-   * @param signal ends the round early; what was not looked at stays due
-   * @returns how many were looked at
+   * Looks at the accounts whose time has come, all at once, and waits until nothing is being looked at.
+   * @param signal says that the house closes: what is found afterwards is forgotten, and found again after the next start
+   * @returns how many looks were begun
    */
-  checkDue(signal?: AbortSignal): Promise<number> {
-    this.#checking ??= this.#round(signal).finally(() => {
-      this.#checking = undefined
-    })
-    return this.#checking
+  async checkDue(signal?: AbortSignal): Promise<number> {
+    const rows = await this.#parts.db.read.all(
+      'SELECT * FROM providers WHERE check_due_at <= ? ORDER BY check_due_at LIMIT ?',
+      [this.#parts.clock.now(), CHECKS_MAX],
+    )
+    if (signal?.aborted) return 0
+    const due = rows.map(presentProvider).filter((provider) => !this.#underway.has(keyOf(provider)))
+    const begun = due.slice(0, CHECKS_MAX - this.#underway.size)
+    for (const provider of begun) {
+      const key = keyOf(provider)
+      const check = this.#checkOne(provider, signal).finally(() => this.#underway.delete(key))
+      this.#underway.set(key, check)
+    }
+    await Promise.all(this.#underway.values())
+    return begun.length
   }
 
   /** A hand-over failed before anything was accepted; five in a row end the account's part in routing. */
-  async noteFailure(provider: Provider, stage: string, text: string): Promise<void> {
-    if (!OF_THE_ACCOUNT.includes(stage)) return
+  async noteFailure(provider: Provider, stage: Stage, text: string): Promise<void> {
+    if (!countsAsFailure(stage)) return
     this.#clean.delete(provider.n)
     await this.#parts.db.write(async (tx) => {
-      const row = await tx.get<{ failures: number; status: ProviderStatus; connection_version: number }>(
-        'UPDATE providers SET failures = failures + 1 WHERE n = ? AND connection_version = ? RETURNING failures, status, connection_version',
+      // A connection that has been changed meanwhile is another one.
+      const row = await tx.get<{ failures: number; status: ProviderStatus }>(
+        'UPDATE providers SET failures = failures + 1 WHERE n = ? AND connection_version = ? RETURNING failures, status',
         [provider.n, provider.connectionVersion],
       )
-      if (row === undefined || row.status !== 'active' || row.failures < FAILURES_MAX) return
+      if (row?.status !== 'active' || row.failures < FAILURES_MAX) return
       await this.#fail(tx, provider, reasonOf(stage, text))
     })
   }
@@ -130,50 +153,55 @@ export class Health {
     )
   }
 
-  /** The issuer takes the token no more: only a person can help. */
+  /** The issuer takes the token no more: only a person can help, but mistakes of issuers pass. */
   async refuse(provider: Provider, text: string): Promise<void> {
     await this.#parts.db.write(async (tx) => {
-      const row = await tx.get<{ status: ProviderStatus }>('SELECT status FROM providers WHERE n = ?', [provider.n])
-      if (row === undefined || row.status === 'inactive') return
+      const row = await tx.get<{ status: ProviderStatus }>(
+        'SELECT status FROM providers WHERE n = ? AND connection_version = ?',
+        [provider.n, provider.connectionVersion],
+      )
+      if (row === undefined || row.status === 'inactive' || row.status === 'error') return
       await this.#fail(tx, provider, reasonOf('auth', text))
     })
   }
 
-  async #round(signal?: AbortSignal): Promise<number> {
-    const rows = await this.#parts.db.read.all(
-      'SELECT * FROM providers WHERE check_due_at <= ? ORDER BY check_due_at LIMIT ?',
-      [this.#parts.clock.now(), ROUND_MAX],
-    )
-    if (signal?.aborted) return 0
-    const due = rows.map(presentProvider)
-    await Promise.all(due.map((provider) => this.#checkOne(provider)))
-    return due.length
-  }
-
-  async #checkOne(provider: Provider): Promise<void> {
+  async #checkOne(provider: Provider, signal: AbortSignal | undefined): Promise<void> {
+    const tested = await this.#ask(provider, null)
+    if (signal?.aborted) return
     try {
-      await this.check(provider, null)
+      await this.#parts.db.write((tx) => this.#apply(tx, provider, tested))
     } catch (error) {
-      this.#parts.log.error({ err: error, provider: provider.id }, 'a sending account could not be checked')
-      await this.#parts.db.write((tx) => this.#postpone(tx, provider.n))
+      // It stays due.
+      this.#parts.log.error({ err: error, provider: provider.id }, 'what was found of an account could not be kept')
     }
   }
 
-  async #apply(tx: Tx, provider: Provider, result: CheckResult): Promise<void> {
-    const now = this.#parts.clock.now()
-    const row = await tx.get<{ status: ProviderStatus; connection_version: number }>(
-      'SELECT status, connection_version FROM providers WHERE n = ?',
-      [provider.n],
+  async #ask(provider: Provider, to: string | null): Promise<Tested> {
+    const { clock, openTransport, log } = this.#parts
+    const began = clock.now()
+    let result = OUR_FAULT
+    try {
+      result = await (await openTransport(provider)).check(to)
+    } catch (error) {
+      log.error({ err: error, provider: provider.id }, 'a sending account could not be checked')
+    }
+    const testedAt = clock.now()
+    return { result, latencyMs: testedAt - began, testedAt }
+  }
+
+  async #apply(tx: Tx, provider: Provider, { result, testedAt }: Tested): Promise<void> {
+    const row = await tx.get<{ status: ProviderStatus }>(
+      'UPDATE providers SET last_tested_at = ? WHERE n = ? AND connection_version = ? RETURNING status',
+      [testedAt, provider.n, provider.connectionVersion],
     )
     // It has been changed meanwhile: what was found is about another connection.
-    if (row === undefined || row.connection_version !== provider.connectionVersion) return
-    const status = checked(row.status, result.success)
-    await tx.run('UPDATE providers SET last_tested_at = ? WHERE n = ?', [now, provider.n])
+    if (row === undefined) return
+    const status = checked(row.status, result)
     if (result.success) {
       await tx.run(
-        `UPDATE providers SET status = ?, status_reason = NULL, failures = 0, checked_ok_at = ?, check_due_at = NULL,
-           check_wait_ms = NULL WHERE n = ?`,
-        [status, now, provider.n],
+        `UPDATE providers SET status = ?, status_reason = CASE ? WHEN 'inactive' THEN status_reason END, failures = 0,
+           checked_ok_at = ?, check_due_at = NULL, check_wait_ms = NULL WHERE n = ?`,
+        [status, status, testedAt, provider.n],
       )
     } else if (status === 'error') {
       await this.#fail(tx, provider, reasonOf(result.stage, result.message))
@@ -183,18 +211,21 @@ export class Health {
   async #fail(tx: Tx, provider: Provider, reason: string): Promise<void> {
     this.#parts.log.warn({ provider: provider.id, team_id: provider.teamId, reason }, 'a sending account fails')
     await tx.run(`UPDATE providers SET status = 'error', status_reason = ? WHERE n = ?`, [reason, provider.n])
-    await this.#postpone(tx, provider.n)
-  }
-
-  async #postpone(tx: Tx, n: number): Promise<void> {
+    const now = this.#parts.clock.now()
+    // Somebody who tests it again and again does not put off the next look of ours.
     await tx.run(
       `UPDATE providers SET check_wait_ms = min(coalesce(check_wait_ms * 2, ?), ?),
-         check_due_at = ? + min(coalesce(check_wait_ms * 2, ?), ?) WHERE n = ?`,
-      [RECHECK_MS, RECHECK_MAX_MS, this.#parts.clock.now(), RECHECK_MS, RECHECK_MAX_MS, n],
+         check_due_at = ? + min(coalesce(check_wait_ms * 2, ?), ?)
+       WHERE n = ? AND (check_due_at IS NULL OR check_due_at <= ?)`,
+      [RECHECK_MS, RECHECK_MAX_MS, now, RECHECK_MS, RECHECK_MAX_MS, provider.n, now],
     )
   }
 }
 
-function reasonOf(stage: string, text: string): string {
+function keyOf({ id, connectionVersion }: Provider): string {
+  return `${id} ${connectionVersion}`
+}
+
+function reasonOf(stage: Stage, text: string): string {
   return `${stage}: ${text}`.slice(0, REASON_MAX)
 }

@@ -1,10 +1,10 @@
 // What may be asked of a sending account (specification §2.2, decisions §3.1).
 
 import { isIP } from 'node:net'
-import { invalid } from '../../base/errors.ts'
+import { invalid, ProductError } from '../../base/errors.ts'
 import { isPublicAddress } from '../../base/public-address.ts'
-import { parseMailbox } from '../../mail/address.ts'
-import type { QuotaRange, Quotas, SmtpProtocol } from '../records.ts'
+import { checkEmail } from '../../mail/draft-rules.ts'
+import type { Provider, QuotaRange, Quotas, SmtpProtocol } from '../records.ts'
 
 /** A cap as it is asked for: a number, a range, or null for none. */
 export type QuotaInput = number | QuotaRange | null
@@ -48,7 +48,7 @@ const TEXT_FIELDS = [
   ['fromName', 'from_name'],
   ['replyToName', 'reply_to_name'],
 ] as const
-const CONNECTION = ['smtpHost', 'smtpPort', 'smtpProtocol', 'smtpUsername', 'smtpPassword'] as const
+const CONNECTION = ['smtpHost', 'smtpPort', 'smtpProtocol', 'smtpUsername'] as const
 
 /**
  * Checks what the schema cannot and gives it its stored form.
@@ -67,9 +67,11 @@ export function checkChange<C extends ProviderChange>(change: C, allowPrivate: b
   }
 }
 
-/** Which members of a change touch the connection. */
-export function touchesConnection(change: ProviderChange): boolean {
-  return CONNECTION.some((member) => change[member] !== undefined)
+/** Whether a change, once checked, leads to another connection. A password counts as another one: it is not compared. */
+export function touchesConnection(change: ProviderChange, current: Provider): boolean {
+  const differs = (member: (typeof CONNECTION)[number]) =>
+    change[member] !== undefined && change[member] !== current[member]
+  return change.smtpPassword !== undefined || CONNECTION.some(differs)
 }
 
 /** The caps after a change: null takes one away, what is left out stays. @throws ProductError validation_error */
@@ -89,6 +91,29 @@ export function mergeQuotas(before: Quotas, change: QuotasInput = {}): Quotas {
     after[member] = range
   }
   return after
+}
+
+/**
+ * Connected accounts send as whom they are connected as, over the API of their host.
+ * @throws ProductError validation_error
+ */
+export function refuseForeign(change: ProviderChange): void {
+  const fields = [
+    ['smtpHost', 'smtp_host'],
+    ['smtpPort', 'smtp_port'],
+    ['smtpProtocol', 'smtp_protocol'],
+    ['smtpUsername', 'smtp_username'],
+    ['smtpPassword', 'smtp_password'],
+    ['fromEmail', 'from_email'],
+  ] as const
+  const issues = fields
+    .filter(([member]) => change[member] !== undefined)
+    .map(([, field]) => ({
+      field,
+      code: 'forbidden_value',
+      message: `A connected account has no ${field} of its own.`,
+    }))
+  if (issues.length > 0) throw new ProductError('validation_error', issues[0]!.message, { issues })
 }
 
 function checkText(field: string, text: string | null | undefined): void {
@@ -119,14 +144,6 @@ function checkHost(text: string, allowPrivate: boolean): string {
     throw invalid('smtp_host', 'forbidden_value', 'The host lies on this machine, which this appliance does not allow.')
   }
   return host
-}
-
-function checkEmail(field: string, text: string): string {
-  const mailbox = parseMailbox(text)
-  if (mailbox === null || mailbox.domain.startsWith('[') || /[^\x20-\x7e]/.test(mailbox.local)) {
-    throw invalid(field, 'invalid_format', `The ${field} must be an email address.`)
-  }
-  return mailbox.email
 }
 
 function checkTracking(text: string): string {

@@ -4,23 +4,27 @@ import { conflict, notFound, ProductError } from '../../base/errors.ts'
 import { newId } from '../../base/ids.ts'
 import type { Reader, SqlValue, Tx } from '../../db/db.ts'
 import { type Page, type PageKey, pageOf } from '../../db/page.ts'
+import { checkEmail } from '../../mail/draft-rules.ts'
 import type { OutboundParts } from '../parts.ts'
 import type { Provider, ProviderStatus, ProviderType } from '../records.ts'
-import type { CheckResult, OpenTransport } from '../transports/transport.ts'
+import { forgetCounts } from '../routing/quotas.ts'
+import type { OpenTransport } from '../transports/transport.ts'
 import { type ConnectedAccount, Connections } from './connections.ts'
-import { Health } from './health.ts'
+import { Health, type Tested } from './health.ts'
 import {
   checkChange,
   mergeQuotas,
   type NewProvider,
   NO_QUOTAS,
   type ProviderChange,
+  refuseForeign,
   touchesConnection,
 } from './input.ts'
 import { presentProvider } from './row.ts'
-import { activated, allowedActions, reconnected } from './status.ts'
+import { activated, allowedActions, reconnected, whyNot } from './status.ts'
 
 export type { ConnectedAccount } from './connections.ts'
+export type { Tested } from './health.ts'
 export type { NewProvider, ProviderChange, QuotaInput, QuotasInput } from './input.ts'
 export { type AllowedActions, allowedActions } from './status.ts'
 
@@ -41,7 +45,7 @@ export interface ProviderStats {
 export interface ProvidersParts extends OutboundParts {
   /** The carrier of an account, for checks and tests. */
   openTransport: OpenTransport
-  /** Who else names an account: a sentence's subject such as "a delivery group", and the field that does; null for nobody. */
+  /** Who else names an account: words such as "the delivery group News", and the field that does; null for nobody. */
   namedBy(tx: Tx, provider: Provider): Promise<{ field: string; what: string } | null>
 }
 
@@ -88,8 +92,8 @@ export class Providers {
     })
   }
 
-  async get(teamId: string, id: string, reader: Reader = this.#parts.db.read): Promise<Provider | undefined> {
-    return this.#find(reader, teamId, id)
+  get(teamId: string, id: string): Promise<Provider | undefined> {
+    return this.#find(this.#parts.db.read, teamId, id)
   }
 
   async byId(id: string): Promise<Provider | undefined> {
@@ -116,10 +120,16 @@ export class Providers {
   }
 
   /** The accounts of a team that take mail. */
-  async activeOf(teamId: string, reader: Reader = this.#parts.db.read): Promise<Provider[]> {
-    const rows = await reader.all(`SELECT * FROM providers WHERE team_id = ? AND status = 'active' ORDER BY n`, [
-      teamId,
-    ])
+  async activeOf(teamId: string): Promise<Provider[]> {
+    return (await this.switchedOn(teamId)).filter(({ status }) => status === 'active')
+  }
+
+  /** The accounts of a team that take mail, or will when a check of ours succeeds. */
+  async switchedOn(teamId: string): Promise<Provider[]> {
+    const rows = await this.#parts.db.read.all(
+      `SELECT * FROM providers WHERE team_id = ? AND status <> 'inactive' ORDER BY n`,
+      [teamId],
+    )
     return rows.map(presentProvider)
   }
 
@@ -172,7 +182,7 @@ export class Providers {
       }
       const marks = Object.keys(columns).map((name) => `${name} = ?`)
       await tx.run(`UPDATE providers SET ${marks.join(', ')} WHERE n = ?`, [...Object.values(columns), current.n])
-      if (touchesConnection(change)) await this.health.reconnect(tx, current.n, reconnected(current.status))
+      if (touchesConnection(change, current)) await this.health.reconnect(tx, current.n, reconnected(current.status))
       return (await this.#find(tx, teamId, id))!
     })
   }
@@ -187,6 +197,7 @@ export class Providers {
         throw new ProductError('conflict', message, { issues: [{ field: named.field, code: 'in_use', message }] })
       }
       await tx.run('DELETE FROM providers WHERE n = ?', [current.n])
+      await forgetCounts(tx, current.n)
     })
   }
 
@@ -210,22 +221,17 @@ export class Providers {
 
   /**
    * Tests an account now, and sends a one-line mail where an address is given.
-   * @throws ProductError not_found, conflict (not allowed)
+   * @throws ProductError not_found, conflict (not allowed), validation_error
    */
-  async test(
-    teamId: string,
-    id: string,
-    to: string | null,
-  ): Promise<{ result: CheckResult; latencyMs: number; testedAt: number; provider: Provider }> {
-    const { clock } = this.#parts
-    const before = await this.#find(this.#parts.db.read, teamId, id)
+  async test(teamId: string, id: string, to: string | null): Promise<Tested & { provider: Provider }> {
+    const recipient = to === null ? null : checkEmail('to_email', to)
+    const before = await this.get(teamId, id)
     if (before === undefined) throw notFound(WHAT)
-    if (!allowedActions(before).test) throw conflict('The provider cannot be tested in its present state.')
-    const began = clock.now()
-    const result = await this.health.check(before, to)
-    const provider = await this.#find(this.#parts.db.read, teamId, id)
+    if (!allowedActions(before).test) throw conflict('The provider is not connected: there is nothing to test.')
+    const tested = await this.health.test(before, recipient)
+    const provider = await this.get(teamId, id)
     if (provider === undefined) throw notFound(WHAT)
-    return { result, latencyMs: clock.now() - began, testedAt: provider.lastTestedAt ?? clock.now(), provider }
+    return { ...tested, provider }
   }
 
   /** What is kept sealed of an account; null where there is nothing. */
@@ -249,8 +255,7 @@ export class Providers {
     if (current === undefined) throw notFound(WHAT)
     precondition(current)
     if (!allowedActions(current)[action]) {
-      const shared = current.isShared ? 'The shared account is managed by the operator.' : ''
-      throw conflict(shared || `The provider is ${current.status}: ${action} is not possible.`)
+      throw conflict(whyNot(current, action))
     }
     return current
   }
@@ -277,24 +282,4 @@ export class Providers {
     }
     return Object.fromEntries(Object.entries(columns).filter(([, value]) => value !== undefined))
   }
-}
-
-/** Connected accounts send as whom they are connected as, over the API of their host. */
-function refuseForeign(change: ProviderChange): void {
-  const fields = [
-    ['smtpHost', 'smtp_host'],
-    ['smtpPort', 'smtp_port'],
-    ['smtpProtocol', 'smtp_protocol'],
-    ['smtpUsername', 'smtp_username'],
-    ['smtpPassword', 'smtp_password'],
-    ['fromEmail', 'from_email'],
-  ] as const
-  const issues = fields
-    .filter(([member]) => change[member] !== undefined)
-    .map(([, field]) => ({
-      field,
-      code: 'forbidden_value',
-      message: `A connected account has no ${field} of its own.`,
-    }))
-  if (issues.length > 0) throw new ProductError('validation_error', issues[0]!.message, { issues })
 }

@@ -33,8 +33,9 @@ export function orderOf<C extends Candidate>(
 /** Draws one after another by weight. Weight 0 takes no traffic, unless nobody has another one. */
 function drawn<C extends Candidate>(candidates: readonly C[], random: () => number): C[] {
   const known = candidates.flatMap(({ weight }) => (weight === null ? [] : [weight]))
-  const mean = known.length === 0 ? 1 : known.reduce((sum, weight) => sum + weight, 0) / known.length
-  const weighed = candidates.map((candidate) => ({ candidate, weight: candidate.weight ?? mean }))
+  const mean = known.reduce((sum, weight) => sum + weight, 0) / known.length
+  // Where nobody says anything, or all others say 0, one share is as good as another.
+  const weighed = candidates.map((candidate) => ({ candidate, weight: candidate.weight ?? (mean || 1) }))
   const some = weighed.filter(({ weight }) => weight > 0)
   const left = some.length > 0 ? some : weighed.map(({ candidate }) => ({ candidate, weight: 1 }))
   const order: C[] = []

@@ -11,6 +11,11 @@ const WINDOWS = [
   ['perDay', 'day', 86_400_000],
 ] as const satisfies readonly (readonly [keyof Quotas, string, number])[]
 
+/** To be called when an account ends: its key may be given out again. */
+export async function forgetCounts(tx: Tx, provider: number): Promise<void> {
+  await tx.run('DELETE FROM quota_counts WHERE provider = ?', [provider])
+}
+
 export class QuotaCounts {
   readonly #parts: Pick<OutboundParts, 'vault' | 'clock'>
 

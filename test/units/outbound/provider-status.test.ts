@@ -2,29 +2,48 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { activated, allowedActions, checked, reconnected } from '../../../src/outbound/providers/status.ts'
-import type { ProviderStatus } from '../../../src/outbound/records.ts'
+import {
+  type AllowedActions,
+  activated,
+  allowedActions,
+  checked,
+  countsAsFailure,
+  reconnected,
+} from '../../../src/outbound/providers/status.ts'
+import type { ProviderStatus, ProviderType } from '../../../src/outbound/records.ts'
+import type { Stage } from '../../../src/outbound/transports/transport.ts'
 
 const ALL: ProviderStatus[] = ['active', 'inactive', 'error', 'pending']
+const STAGES: Stage[] = ['dns', 'connect', 'tls', 'greeting', 'auth', 'sender', 'recipient', 'data', 'api']
 const DAY = 86_400_000
 
+/** The states in which an account may be asked for something. */
+function statesFor(type: ProviderType, action: keyof AllowedActions, more: object = {}): ProviderStatus[] {
+  const account = { type, statusReason: null, hasRefreshToken: true, ...more }
+  return ALL.filter((status) => allowedActions({ ...account, status })[action])
+}
+
 test('what may be done with each kind of account in each state', () => {
-  const may = (type: 'smtp' | 'gmail_api' | 'amazon_ses', action: 'update' | 'delete' | 'activate' | 'deactivate') =>
-    ALL.filter((status) => allowedActions({ type, status, hasRefreshToken: true })[action])
-  for (const type of ['smtp', 'gmail_api'] as const) {
-    assert.deepEqual([may(type, 'update'), may(type, 'delete')], [ALL, ALL])
-    assert.deepEqual(may(type, 'activate'), ['inactive', 'error'])
-    assert.deepEqual(may(type, 'deactivate'), ['active', 'error', 'pending'])
+  for (const type of ['smtp', 'gmail_api', 'outlook_api'] as const) {
+    assert.deepEqual([statesFor(type, 'update'), statesFor(type, 'delete')], [ALL, ALL])
+    assert.deepEqual(statesFor(type, 'activate'), ['inactive', 'error'])
+    assert.deepEqual(statesFor(type, 'deactivate'), ['active', 'error', 'pending'])
+    assert.deepEqual(statesFor(type, 'test'), ALL)
   }
-  assert.deepEqual([may('amazon_ses', 'update'), may('amazon_ses', 'delete')], [[], []])
-  assert.deepEqual([may('amazon_ses', 'activate'), may('amazon_ses', 'deactivate')], [['inactive'], ['active']])
+  assert.deepEqual([statesFor('amazon_ses', 'update'), statesFor('amazon_ses', 'delete')], [[], []])
+  assert.deepEqual(statesFor('amazon_ses', 'activate'), ['inactive'])
+  assert.deepEqual(statesFor('amazon_ses', 'deactivate'), ['active'])
+  assert.deepEqual(statesFor('amazon_ses', 'test'), ALL)
+})
+
+test('the shared account the operator has closed is not opened by the team', () => {
+  assert.deepEqual(statesFor('amazon_ses', 'activate', { statusReason: 'The operator has not enabled it.' }), [])
 })
 
 test('a connected account is tested only while it is connected', () => {
-  const test = (hasRefreshToken: boolean, type: 'smtp' | 'outlook_api' | 'amazon_ses') =>
-    allowedActions({ type, status: 'error', hasRefreshToken }).test
-  assert.deepEqual([test(false, 'outlook_api'), test(true, 'outlook_api')], [false, true])
-  assert.deepEqual([test(false, 'smtp'), test(false, 'amazon_ses')], [true, true])
+  const lost = { hasRefreshToken: false }
+  assert.deepEqual([statesFor('gmail_api', 'test', lost), statesFor('outlook_api', 'test', lost)], [[], []])
+  assert.deepEqual([statesFor('smtp', 'test', lost), statesFor('amazon_ses', 'test', lost)], [ALL, ALL])
 })
 
 test('activating trusts a test of the last day for an account that was switched off, and nothing else', () => {
@@ -42,12 +61,19 @@ test('a changed connection is checked anew, unless the account is switched off',
 })
 
 test('a check moves everything but what is switched off', () => {
-  assert.deepEqual(
-    ALL.map((status) => checked(status, true)),
-    ['active', 'inactive', 'active', 'active'],
-  )
-  assert.deepEqual(
-    ALL.map((status) => checked(status, false)),
-    ['error', 'inactive', 'error', 'error'],
-  )
+  const after = (success: boolean, stage: Stage) => ALL.map((status) => checked(status, { success, stage }))
+  for (const stage of STAGES) assert.deepEqual(after(true, stage), ['active', 'inactive', 'active', 'active'], stage)
+  for (const stage of STAGES.filter((stage) => stage !== 'recipient' && stage !== 'data')) {
+    assert.deepEqual(after(false, stage), ['error', 'inactive', 'error', 'error'], stage)
+  }
+})
+
+test('that a recipient or a mail was refused says nothing of the account', () => {
+  for (const stage of ['recipient', 'data'] as const) {
+    assert.deepEqual(
+      ALL.map((status) => checked(status, { success: false, stage })),
+      ALL,
+    )
+  }
+  assert.deepEqual(STAGES.filter(countsAsFailure), ['dns', 'connect', 'tls', 'greeting', 'auth'])
 })

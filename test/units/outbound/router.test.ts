@@ -1,136 +1,258 @@
-// Through whom a mail goes: by scope, From address, quota and failures, on real rows.
+// Through whom a mail goes: by scope, From address, quota, health and failures, on real rows.
 
 import assert from 'node:assert/strict'
-import { after, test } from 'node:test'
+import { after, beforeEach, test } from 'node:test'
 import type { SendScope } from '../../../src/directory/mailbox-input.ts'
-import type { Email } from '../../../src/outbound/records.ts'
-import { QuotaCounts } from '../../../src/outbound/routing/quotas.ts'
-import type { Provider as Shown } from '../../../src/surfaces/rest/schemas/provider.ts'
-import { data } from '../../rest/expect.ts'
-import { ManualClock } from '../../support/clock.ts'
-import { startHouse } from '../../support/house.ts'
+import type { GroupStrategy, MemberInput } from '../../../src/outbound/groups.ts'
+import type { NewProvider } from '../../../src/outbound/providers/providers.ts'
+import type { Email, Provider } from '../../../src/outbound/records.ts'
+import { Router } from '../../../src/outbound/routing/router.ts'
+import type { Decision } from '../../../src/outbound/runner/parts.ts'
+import { openAccounts } from '../../support/accounts.ts'
+import { Random } from '../../support/random.ts'
 
 const MINUTE = 60_000
-const clock = new ManualClock(Date.UTC(2030, 0, 2))
-const house = await startHouse({ clock })
-after(() => house.close())
-const { router, providers, groups } = house.app.outbound
+const DAY = 24 * 60 * MINUTE
+const house = await openAccounts({ SES_ACCESS_KEY_ID: 'AKIA', SES_SECRET_ACCESS_KEY: 'x' })
+after(() => house[Symbol.asyncDispose]())
+const { app, clock } = house
+const { providers, groups, sharedLimit } = app.outbound
+const drawn = new Random(1)
+const parts = { ...app, providers, groups, sharedLimit, random: () => drawn.next() }
+const router = new Router(parts)
+const strict = new Router({ ...parts, config: { ...app.config, DIRECT_DELIVERY: false } })
 
-async function account(key: string, body: object = {}): Promise<string> {
-  const base = { name: 'One', smtp_host: 'smtp.example.test', smtp_port: 587, smtp_protocol: 'starttls' }
-  const whole = { ...base, smtp_username: 'u', smtp_password: 'p', ...body }
-  const { id } = data<Shown>(await house.call('POST', '/providers', key, whole), 201)
-  const provider = (await providers.byId(id))!
-  // As if its check had gone well: there is no server behind these accounts.
-  await house.app.db.write((tx) => providers.health.activate(tx, provider, () => 'active'))
-  return id
+let team = ''
+let domain = ''
+let teams = 0
+beforeEach(async () => {
+  team = (await app.directory.teams.create({ name: 'Team' })).id
+  domain = `shop${++teams}.test`
+  await app.directory.domains.create(team, domain)
+})
+
+/** An active account on SMTP: as if its check had gone well, since there is no server behind it. */
+async function account(name: string, more: Partial<NewProvider> = {}): Promise<string> {
+  const server = { smtpHost: 'smtp.relay.test', smtpPort: 587, smtpProtocol: 'starttls' as const }
+  const made = await providers.create(team, { name, ...server, smtpUsername: 'u', smtpPassword: 'p', ...more })
+  await app.db.write((tx) => providers.health.activate(tx, made, () => 'active'))
+  return made.id
 }
 
-function mail(teamId: string, from: string, scope: SendScope = { type: 'all' }): Email {
+const put = (id: string, status: Provider['status']) =>
+  app.db.write((tx) => tx.run('UPDATE providers SET status = ? WHERE id = ?', [status, id]))
+
+async function group(name: string, strategy: GroupStrategy, members: readonly (string | MemberInput)[]) {
+  const whole = members.map((member) => (typeof member === 'string' ? { providerId: member } : member))
+  return (await groups.create(team, { name, strategy, members: whole })).id
+}
+
+function mail(from = `ann@${domain}`, scope: SendScope = { type: 'all' }): Email {
   return {
-    ...{ n: 1, id: 'eml_0a1b2c3d4e5f6g7h8i9j0k1l', teamId, mailboxId: null, source: 'batch_api', scope },
+    ...{ n: 1, id: 'eml_0a1b2c3d4e5f6g7h8i9j0k1l', teamId: team, mailboxId: null, source: 'batch_api', scope },
     ...{ from: { email: from, name: '' }, returnPath: null, subject: 'Hello', internetMessageId: 'a@b' },
-    ...{ hash: null, sizeBytes: 100, queuedAt: clock.now(), expiresAt: clock.now() + 48 * 60 * MINUTE, domain: null },
-  } as Email
+    ...{ hash: null, sizeBytes: 100, queuedAt: clock.now(), expiresAt: clock.now() + 2 * DAY },
+  }
 }
+const inGroups = (...groupIds: string[]) => mail(undefined, { type: 'group', groupIds })
+const through = (...providerIds: string[]) => mail(undefined, { type: 'providers', providerIds })
 
-const decide = (email: Email, recipients = 1, exclude: string[] = []) =>
-  router.decide(email, recipients, new Set(exclude))
+const decide = (email: Email, { recipients = 1, exclude = [] as string[], by = router } = {}) =>
+  by.decide(email, recipients, new Set(exclude))
+/** The name of the account chosen, or what else was decided, and why. */
+function told(decision: Decision): string[] {
+  if (decision.kind === 'provider') return [decision.provider.name, decision.reason]
+  return decision.kind === 'reject' ? [decision.reason, decision.detail] : [decision.kind, decision.reason]
+}
+const chosen = async (...given: Parameters<typeof decide>) => told(await decide(...given))[0]
 
-test('an account carries mail of verified domains and of its own address; else mail goes straight, or nowhere', async () => {
-  const team = await house.team()
-  await team.domain('shop.test')
-  assert.equal((await decide(mail(team.id, 'a@shop.test'))).kind, 'direct')
-  const nowhere = await decide(mail(team.id, 'a@elsewhere.test'))
-  assert.deepEqual([nowhere.kind, 'reason' in nowhere && nowhere.reason], ['reject', 'no_provider'])
-  const id = await account(team.key, { from_email: 'me@mine.example' })
-  for (const from of ['a@shop.test', 'ME@mine.example']) {
-    const decision = await decide(mail(team.id, from))
-    assert.ok(decision.kind === 'provider' && decision.provider.id === id, from)
+test('an account on SMTP carries verified domains and its own address; else mail goes straight, or nowhere', async () => {
+  const direct = 'No sending account is for this From address: handed to the mail server of the recipient.'
+  assert.deepEqual(told(await decide(mail())), ['direct', direct])
+  assert.deepEqual(told(await decide(mail('a@elsewhere.test'))), [
+    'no_provider',
+    'There is no sending account for a@elsewhere.test.',
+  ])
+  assert.deepEqual(told(await decide(mail(), { by: strict })), [
+    'no_provider',
+    `There is no sending account for ann@${domain}.`,
+  ])
+  await account('Relay', { fromEmail: 'me@mine.example' })
+  for (const from of [`any@${domain}`, 'ME@mine.example']) {
+    assert.deepEqual(told(await decide(mail(from))), [
+      'Relay',
+      'Relay is the only sending account for this From address.',
+    ])
   }
-  const foreign = await decide(mail(team.id, 'other@mine.example'))
-  assert.deepEqual([foreign.kind, 'reason' in foreign && foreign.reason], ['reject', 'unverified_domain'])
+  assert.deepEqual(told(await decide(mail('other@mine.example'))), [
+    'unverified_domain',
+    'No sending account may use other@mine.example, and its domain is not one of the team.',
+  ])
 })
 
-test('a scope is a restriction: it is not gone past', async () => {
-  const team = await house.team()
-  await team.domain('scope.test')
-  const [a, b] = [await account(team.key), await account(team.key)]
-  const only = await decide(mail(team.id, 'a@scope.test', { type: 'providers', providerIds: [b] }))
-  assert.ok(only.kind === 'provider' && only.provider.id === b)
-  await providers.deactivate(team.id, b)
-  const none = await decide(mail(team.id, 'a@scope.test', { type: 'providers', providerIds: [b] }))
-  assert.deepEqual([none.kind, 'reason' in none && none.reason], ['reject', 'no_provider'])
-  const members = [{ providerId: a }]
-  const group = await groups.create(team.id, { name: 'G', strategy: 'failover', members })
-  const through = await decide(mail(team.id, 'a@scope.test', { type: 'group', groupIds: [group.id] }))
-  assert.ok(through.kind === 'provider' && through.provider.id === a && through.reason.includes('G (failover)'))
+test('a domain that is not verified is no reason to carry anything', async () => {
+  await app.directory.domains.create(team, `real${teams}.com`)
+  await account('Relay')
+  assert.deepEqual(told(await decide(mail(`a@real${teams}.com`))), [
+    'unverified_domain',
+    `The domain real${teams}.com is not verified.`,
+  ])
+  // The domain of another team is as good as none.
+  team = (await app.directory.teams.create({ name: 'Other' })).id
+  await account('Theirs')
+  assert.equal(await chosen(mail(`a@${domain}`)), 'unverified_domain')
 })
 
-test('failover takes the next account when one has failed; when all have, the mail waits', async () => {
-  const team = await house.team()
-  await team.domain('fail.test')
-  const [a, b] = [await account(team.key), await account(team.key)]
-  const members = [{ providerId: a }, { providerId: b }]
-  const group = await groups.create(team.id, { name: 'F', strategy: 'failover', members })
-  const email = mail(team.id, 'a@fail.test', { type: 'group', groupIds: [group.id] })
-  const ids: string[] = []
-  for (const exclude of [[], [a]]) {
-    const decision = await decide(email, 1, exclude)
-    if (decision.kind === 'provider') ids.push(decision.provider.id)
+test('a connected account carries its own address alone', async () => {
+  const connected = { teamId: team, type: 'gmail_api' as const, name: 'Gmail', refreshToken: 't' }
+  const made = await app.db.write((tx) => providers.createOAuth(tx, { ...connected, oauthEmail: `ann@${domain}` }))
+  await put(made.id, 'active')
+  assert.equal(await chosen(mail(`Ann@${domain}`)), 'Gmail')
+  assert.equal(await chosen(mail(`bob@${domain}`)), 'direct')
+})
+
+test('Amazon SES carries domains it has verified, within the share of the day', async () => {
+  await sharedLimit.setDaily(team, true, 5)
+  assert.equal(await chosen(mail()), 'direct')
+  await app.db.write((tx) => tx.run(`UPDATE domains SET ses_dkim_status = 'success' WHERE name = ?`, [domain]))
+  clock.advance(DAY - (clock.now() % DAY) + 10 * MINUTE)
+  assert.equal(await chosen(mail(), { recipients: 4 }), 'Amazon SES')
+  const full = await decide(mail(), { recipients: 2 })
+  assert.ok(full.kind === 'wait' && full.until === clock.now() + DAY - 10 * MINUTE)
+  assert.equal(await chosen(mail()), 'Amazon SES')
+  await account('Relay', { percentage: 1 })
+  assert.equal(await chosen(mail(), { recipients: 2 }), 'Relay')
+})
+
+test('a scope is a restriction: mail inside one does not go past its accounts', async () => {
+  const [a, b] = [await account('A'), await account('B')]
+  assert.equal(await chosen(through(b)), 'B')
+  await put(b, 'inactive')
+  assert.deepEqual(told(await decide(through(b))), [
+    'no_provider',
+    `The mailbox may use no sending account for ann@${domain}.`,
+  ])
+  const only = await group('Only', 'failover', [a])
+  assert.deepEqual(told(await decide(inGroups(only))), [
+    'A',
+    'A is the only sending account for this From address in the group Only (failover).',
+  ])
+  await put(a, 'inactive')
+  assert.equal(await chosen(inGroups(only)), 'no_provider')
+  assert.equal(await chosen(mail()), 'direct')
+})
+
+test('mail an account may carry when it works again waits; without a restriction it goes straight', async () => {
+  const id = await account('Relay')
+  for (const status of ['error', 'pending'] as const) {
+    await put(id, status)
+    const reason = `No sending account works now: Relay (${status}).`
+    for (const decision of [await decide(mail(), { by: strict }), await decide(through(id))]) {
+      assert.deepEqual(decision, { kind: 'wait', until: clock.now(), reason })
+    }
+    assert.deepEqual(told(await decide(mail())), [
+      'direct',
+      'No sending account works now: handed to the mail server of the recipient.',
+    ])
   }
-  assert.deepEqual(ids, [a, b])
-  assert.equal((await decide(email, 1, [a, b])).kind, 'wait')
+})
+
+test('another account takes over from one that has just failed; when all have, the mail waits', async () => {
+  const [a, b] = [await account('A'), await account('B')]
+  const email = inGroups(await group('F', 'failover', [a, b]))
+  assert.equal(await chosen(email), 'A')
+  assert.deepEqual(told(await decide(email, { exclude: [a] })), [
+    'B',
+    'B is the only sending account for this From address in the group F (failover); failed before: A.',
+  ])
+  assert.deepEqual(await decide(email, { exclude: [a, b] }), {
+    kind: 'wait',
+    until: clock.now(),
+    reason: 'Every sending account for this From address has failed: A, B.',
+  })
+  // Not even straight: the accounts may be there again in a minute.
+  assert.equal(await chosen(mail(), { exclude: [a, b] }), 'wait')
+})
+
+test('the accounts of a group take turns, also after a restart; a full one is passed over', async () => {
+  const ids = [await account('A'), await account('B', { quotas: { perDay: 1 } }), await account('C')]
+  const email = inGroups(await group('R', 'round_robin', ids))
+  const turns: (string | undefined)[] = []
+  for (let i = 0; i < 7; i++) turns.push(await chosen(email, { by: new Router(parts) }))
+  const first = turns.indexOf('B')
+  assert.deepEqual(turns.slice(first, first + 5), ['B', 'C', 'A', 'C', 'C'])
+  const others = turns.filter((name) => name === 'B')
+  assert.equal(others.length, 1)
+})
+
+test('members of several groups stand together: in the order of the groups, or by weight where strategies differ', async () => {
+  const [a, b, c] = [await account('A'), await account('B'), await account('C', { percentage: 0 })]
+  const [late, early] = [
+    await group('1', 'failover', [b, { providerId: c, position: 0 }]),
+    await group('2', 'failover', [a]),
+  ]
+  assert.equal(await chosen(inGroups(early, late)), 'A')
+  const order = [await chosen(inGroups(late, early)), await chosen(inGroups(late, early), { exclude: [b, c] })]
+  assert.equal(order[1], 'A')
+  assert.ok(order[0] === 'B' || order[0] === 'C')
+  const weighted = await group('3', 'weighted', [{ providerId: c, weight: 0 }])
+  const shares = new Set<string | undefined>()
+  for (let i = 0; i < 40; i++) shares.add(await chosen(inGroups(early, weighted)))
+  assert.deepEqual([...shares], ['A'])
+})
+
+test('a weight in a group stands for the percentage of the account', async () => {
+  const [a, b] = [await account('A', { percentage: 100 }), await account('B', { percentage: 0 })]
+  const email = inGroups(
+    await group('W', 'weighted', [
+      { providerId: a, weight: 25 },
+      { providerId: b, weight: 75 },
+    ]),
+  )
+  let [inGroup, outside] = [0, 0]
+  for (let i = 0; i < 400; i++) {
+    if ((await chosen(email)) === 'B') inGroup++
+    if ((await chosen(mail())) === 'B') outside++
+  }
+  assert.equal(outside, 0)
+  assert.ok(Math.abs(inGroup / 400 - 0.75) < 0.08, `${inGroup} of 400`)
 })
 
 test('a full account is passed over; when all are full the mail waits until the first window opens', async () => {
-  const team = await house.team()
-  await team.domain('full.test')
-  await account(team.key, { name: 'Small', quotas: { per_minute: 2, per_day: 1000 } })
-  const email = mail(team.id, 'a@full.test')
-  clock.advance(MINUTE - (clock.now() % MINUTE) + 10_000)
-  assert.equal((await decide(email, 2)).kind, 'provider')
-  const full = await decide(email, 1)
-  assert.ok(full.kind === 'wait' && full.until === clock.now() + 50_000 && full.reason.includes('Small'))
-  clock.advance(50_000)
-  assert.equal((await decide(email, 1)).kind, 'provider')
-  // More people than a window ever takes: alone, into an empty one.
-  clock.advance(MINUTE)
-  assert.equal((await decide(email, 40)).kind, 'provider')
-  assert.equal((await decide(email, 1)).kind, 'wait')
-})
-
-test('takes at the same time never exceed a cap', async () => {
-  const team = await house.team()
-  await team.domain('race.test')
-  await account(team.key, { quotas: { per_hour: 20 } })
-  const email = mail(team.id, 'a@race.test')
-  const decisions = await Promise.all(Array.from({ length: 60 }, () => decide(email)))
-  assert.equal(decisions.filter(({ kind }) => kind === 'provider').length, 20)
-})
-
-test('the cap of a range is drawn for each window, stays for the whole of it, and keeps to the range', () => {
-  const quotas = new QuotaCounts(house.app)
-  const caps = Array.from({ length: 2000 }, (_, hour) => quotas.capOf('dprov_x', { min: 3, max: 7 }, 'hour', hour))
-  assert.deepEqual([...new Set(caps)].sort(), [3, 4, 5, 6, 7])
+  await account('Small', { quotas: { perMinute: 2, perDay: 1000 } })
+  const hourly = await account('Hourly', { quotas: { perHour: 1 }, percentage: 0 })
+  clock.advance(DAY - (clock.now() % DAY) + 10_000)
+  assert.equal(await chosen(mail(), { recipients: 2 }), 'Small')
+  const full = await decide(mail())
+  assert.deepEqual(full, {
+    kind: 'wait',
+    until: clock.now() + 50_000,
+    reason: `The quota is full until ${new Date(clock.now() + 50_000).toISOString()}: Small.`,
+  })
+  await providers.update(team, hourly, { percentage: 1 })
+  const reasons = [told(await decide(mail())), told(await decide(mail()))]
   assert.deepEqual(
-    caps,
-    caps.map((_, hour) => quotas.capOf('dprov_x', { min: 3, max: 7 }, 'hour', hour)),
+    reasons.map(([name]) => name),
+    ['Hourly', 'wait'],
   )
+  clock.advance(50_000)
+  assert.equal(await chosen(mail()), 'Small')
 })
 
-test('five failures in a row take an account out of the routing; a success in between starts anew', async () => {
-  const team = await house.team()
-  const id = await account(team.key)
-  const provider = (await providers.byId(id))!
-  const fail = () => providers.health.noteFailure(provider, 'connect', 'No route to the host.')
-  for (let i = 0; i < 4; i++) await fail()
-  await providers.health.noteSuccess(provider)
-  for (let i = 0; i < 4; i++) await fail()
-  assert.equal((await providers.byId(id))!.status, 'active')
-  await providers.health.noteFailure(provider, 'recipient', 'No such user.')
-  assert.equal((await providers.byId(id))!.status, 'active')
-  await fail()
-  const failed = (await providers.byId(id))!
-  assert.deepEqual([failed.status, failed.statusReason], ['error', 'connect: No route to the host.'])
+test('of very many accounts a sentence names a few', async () => {
+  const ids: string[] = []
+  for (let i = 0; i < 5; i++) ids.push(await account(`${i}`.repeat(200)))
+  const [, reason = ''] = told(await decide(mail(), { exclude: ids }))
+  assert.ok(reason.endsWith('… and 2 more.') && reason.length < 300, reason)
+})
+
+test('a From address that was not given is that of an account that has one', async () => {
+  assert.equal(await router.defaultFrom(team), undefined)
+  await account('Nameless', { percentage: 100 })
+  assert.equal(await router.defaultFrom(team), undefined)
+  const a = await account('A', { fromEmail: `a@${domain}`, percentage: 30 })
+  await account('B', { fromEmail: `b@${domain}`, percentage: 0 })
+  for (let i = 0; i < 20; i++) assert.equal((await router.defaultFrom(team))!.id, a)
+  await put(a, 'error')
+  assert.equal((await router.defaultFrom(team))!.name, 'B')
 })

@@ -40,6 +40,8 @@ test('weight 0 takes nothing while somebody else is there, and everything when n
   )
   assert.equal(orderOf([at('a', 0)], 'weighted', 0, () => 0.5)[0]!.id, 'a')
   near(shares([at('a', 0), at('b', 0)]).get('a'), 0.5)
+  // The mean of the others is no share at all: whoever has none of its own is still there for the mail.
+  near(shares([at('a', 0), at('b', null)]).get('b'), 1)
 })
 
 test('failover keeps to positions, round robin goes on from turn to turn', () => {

@@ -1,27 +1,23 @@
 // The sending accounts of a team.
 
 import { Type } from 'typebox'
-import { notFound, ProductError } from '../../../base/errors.ts'
+import { notFound } from '../../../base/errors.ts'
 import type { Provider as ProviderRecord } from '../../../outbound/records.ts'
 import { answer, route } from '../../http/route.ts'
-import { Id, listOf, Nullable, pageQuery } from '../../http/schema.ts'
+import { Id, listOf, pageQuery } from '../../http/schema.ts'
 import { DeletedOf } from '../schemas/deleted.ts'
 import {
   Provider,
   ProviderStats,
   ProviderStatus,
-  ProviderTest,
   ProviderType,
   presentProvider,
   presentStats,
-  presentTest,
 } from '../schemas/provider.ts'
 import { ProviderCreate, ProviderUpdate, readNewProvider, readProvider } from '../schemas/provider-input.ts'
-import { record } from '../schemas/record.ts'
 import { MANAGEMENT_PAGE } from './pages.ts'
 
 const params = Type.Object({ provider_id: Id('provider') })
-const TEST_PACE = { times: 1, seconds: 10 }
 
 const listProviders = route({
   method: 'GET',
@@ -105,7 +101,6 @@ const updateProvider = route({
   reply: Provider,
   etag: true,
   async handle({ params: { provider_id }, body, principal, app, request }) {
-    if (Object.keys(body).length === 0) throw new ProductError('validation_error', 'The body names nothing to change.')
     const matches = (current: ProviderRecord) => request.matches(presentProvider(current))
     const change = readProvider(body)
     return presentProvider(await app.outbound.providers.update(principal.teamId, provider_id, change, matches))
@@ -130,73 +125,4 @@ const deleteProvider = route({
   },
 })
 
-const activateProvider = route({
-  method: 'POST',
-  path: '/providers/{provider_id}/activate',
-  operation: 'activateProvider',
-  tag: 'Providers',
-  summary: 'Switches a sending account on.',
-  description: 'It takes mail at once when it was tested in the last 24 hours, else when a check succeeds.',
-  as: 'team',
-  permission: 'provider.manage',
-  params,
-  reply: Provider,
-  async handle({ params: { provider_id }, principal, app }) {
-    return presentProvider(await app.outbound.providers.activate(principal.teamId, provider_id))
-  },
-})
-
-const deactivateProvider = route({
-  method: 'POST',
-  path: '/providers/{provider_id}/deactivate',
-  operation: 'deactivateProvider',
-  tag: 'Providers',
-  summary: 'Switches a sending account off; mail that waits goes another way.',
-  as: 'team',
-  permission: 'provider.manage',
-  params,
-  reply: Provider,
-  async handle({ params: { provider_id }, principal, app }) {
-    return presentProvider(await app.outbound.providers.deactivate(principal.teamId, provider_id))
-  },
-})
-
-const testProvider = route({
-  method: 'POST',
-  path: '/providers/{provider_id}/test',
-  operation: 'testProvider',
-  tag: 'Providers',
-  summary: 'Tests a sending account now.',
-  description:
-    'Connects, secures and signs in; with an address it also sends a one-line mail. The answer is 200 also when the test ' +
-    'fails. At most 15 seconds, and once in 10 seconds.',
-  as: 'team',
-  permission: 'provider.manage',
-  params,
-  pace: TEST_PACE,
-  body: record('ProviderTestInput', 'Whom to send a test mail, if anybody.', {
-    to_email: Type.Optional(
-      Nullable(
-        Type.String({ minLength: 3, maxLength: 254, pattern: '^[^@\\s]+@[^@\\s]+$', examples: ['me@shop.example'] }),
-      ),
-    ),
-  }),
-  bodyOptional: true,
-  reply: ProviderTest,
-  async handle({ params: { provider_id }, body, principal, app }) {
-    const { providers } = app.outbound
-    return presentTest(await providers.test(principal.teamId, provider_id, body?.to_email ?? null))
-  },
-})
-
-export const providers = [
-  listProviders,
-  readStats,
-  createProvider,
-  readOne,
-  updateProvider,
-  deleteProvider,
-  activateProvider,
-  deactivateProvider,
-  testProvider,
-]
+export const providers = [listProviders, readStats, createProvider, readOne, updateProvider, deleteProvider]

@@ -58,10 +58,15 @@ const optional = Object.fromEntries(
   Object.entries(REQUIRED).map(([name, schema]) => [name, Type.Optional(schema)]),
 ) as unknown as Optional<typeof REQUIRED>
 
-export const ProviderUpdate = record('ProviderUpdate', 'What is to change; what is left out stays.', {
-  ...optional,
-  ...OPTIONAL,
-})
+export const ProviderUpdate = Type.Object(
+  { ...optional, ...OPTIONAL },
+  {
+    title: 'ProviderUpdate',
+    description: 'What is to change; what is left out stays.',
+    additionalProperties: false,
+    minProperties: 1,
+  },
+)
 export type ProviderUpdate = Static<typeof ProviderUpdate>
 
 export function readProvider(body: ProviderUpdate): ProviderChange {

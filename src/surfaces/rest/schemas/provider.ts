@@ -2,9 +2,8 @@
 
 import { type Static, Type } from 'typebox'
 import { isoTime } from '../../../base/clock.ts'
-import { allowedActions, type ProviderStats as Stats } from '../../../outbound/providers/providers.ts'
+import { allowedActions, type ProviderStats as Stats, type Tested } from '../../../outbound/providers/providers.ts'
 import type { Provider as ProviderRecord } from '../../../outbound/records.ts'
-import type { CheckResult } from '../../../outbound/transports/transport.ts'
 import { Id, Nullable, Timestamp, Words } from '../../http/schema.ts'
 import { record } from './record.ts'
 import { isoTimeOrNull, TimeOf, TimeOrNull } from './time.ts'
@@ -145,6 +144,7 @@ export const ProviderTest = record('ProviderTest', 'What a test of a sending acc
   tested_at: Timestamp,
   provider: Provider,
 })
+export type ProviderTest = Static<typeof ProviderTest>
 
 export function presentProvider(provider: ProviderRecord): Provider {
   const { perSecond, perMinute, perHour, perDay } = provider.quotas
@@ -184,12 +184,7 @@ export function presentStats({ total, byType, byStatus }: Stats) {
   return { total, ...byStatus, by_type: byType, by_status: byStatus }
 }
 
-export function presentTest(test: {
-  result: CheckResult
-  latencyMs: number
-  testedAt: number
-  provider: ProviderRecord
-}) {
+export function presentTest(test: Tested & { provider: ProviderRecord }): ProviderTest {
   const { success, stage, smtpCode, message } = test.result
   return {
     success,

@@ -1,0 +1,56 @@
+// Which accounts the sender of a mail may use, and where each stands: decided from values alone.
+
+import type { DomainStanding } from '../../directory/domains.ts'
+import type { SendScope } from '../../directory/mailbox-input.ts'
+import type { DeliveryGroup, GroupStrategy } from '../groups.ts'
+import type { Provider } from '../records.ts'
+import type { Candidate } from './choose.ts'
+
+/** An account, and the group it was found in. */
+export interface Place extends Candidate {
+  provider: Provider
+  group: DeliveryGroup | null
+}
+
+/** The accounts inside a scope, each once; those of several groups in the order of the groups. */
+export function placesOf(accounts: readonly Provider[], scope: SendScope, groups: readonly DeliveryGroup[]): Place[] {
+  if (scope.type === 'group') return membersOf(accounts, groups)
+  const named = scope.type === 'all' ? accounts : accounts.filter(({ id }) => scope.providerIds.includes(id))
+  return named.map((provider, position) => ({
+    ...{ id: provider.id, weight: provider.percentage, position },
+    ...{ provider, group: null },
+  }))
+}
+
+function membersOf(accounts: readonly Provider[], groups: readonly DeliveryGroup[]): Place[] {
+  const byId = new Map(accounts.map((provider) => [provider.id, provider]))
+  const places = new Map<string, Place>()
+  for (const group of groups) {
+    for (const { providerId: id, weight } of group.members) {
+      const provider = byId.get(id)
+      if (provider === undefined || places.has(id)) continue
+      // Members come in the order of their positions.
+      places.set(id, { id, weight: weight ?? provider.percentage, position: places.size, provider, group })
+    }
+  }
+  return [...places.values()]
+}
+
+/** The strategy of the groups where they agree; else their accounts are shared out by weight. */
+export function commonStrategy(groups: readonly DeliveryGroup[]): GroupStrategy {
+  const strategies = new Set(groups.map(({ strategy }) => strategy))
+  const [only] = strategies
+  return strategies.size === 1 ? only! : 'weighted'
+}
+
+/** Whether an account may carry mail from that address (decisions §3.3). */
+export function mayCarry(provider: Provider, from: string, domain: DomainStanding | undefined): boolean {
+  const isVerified = domain?.verificationStatus === 'verified'
+  if (provider.type === 'amazon_ses') return isVerified && domain.sesDkimStatus === 'success'
+  if (provider.type === 'smtp') return isVerified || isSame(provider.fromEmail, from)
+  return isSame(provider.oauthEmail, from)
+}
+
+function isSame(one: string | null, other: string): boolean {
+  return one?.toLowerCase() === other.toLowerCase()
+}

@@ -1,0 +1,87 @@
+// Why a mail goes the way it goes, or none: one sentence a person understands, kept with the delivery.
+
+import { isoTime } from '../../base/clock.ts'
+import type { DomainStanding } from '../../directory/domains.ts'
+import type { Email, Provider } from '../records.ts'
+import type { Decision } from '../runner/parts.ts'
+import type { Place } from './candidates.ts'
+
+/** Accounts a sentence names; the others are counted. */
+const NAMED_MAX = 3
+/** Characters of a name in a sentence. */
+const NAME_SHOWN = 60
+
+/** @param others how many could have been chosen, and which were passed over: their quota is full, or they have just failed */
+export function whyChosen(
+  { provider, group }: Place,
+  others: { among: number; full: readonly Provider[]; failed: readonly Provider[] },
+): string {
+  const { among, full, failed } = others
+  const place = group === null ? '' : ` in the group ${shown(group.name)} (${group.strategy})`
+  const chosen =
+    among === 1
+      ? `${shown(provider.name)} is the only sending account for this From address${place}`
+      : `${shown(provider.name)} was chosen among ${among} sending accounts${place}`
+  const passed = [
+    ...(full.length > 0 ? [`full: ${namesOf(full)}`] : []),
+    ...(failed.length > 0 ? [`failed before: ${namesOf(failed)}`] : []),
+  ]
+  return passed.length === 0 ? `${chosen}.` : `${chosen}; ${passed.join('; ')}.`
+}
+
+/** @param until when the first window opens, ms */
+export function whyFull(accounts: readonly Provider[], until: number): string {
+  return `The quota is full until ${isoTime(until)}: ${namesOf(accounts)}.`
+}
+
+/**
+ * What becomes of a mail that no account takes now. A scope is a restriction: mail inside one never goes past its accounts. And
+ * what an account may still carry when it works again is not given up.
+ * @param accounts those in the scope, those of them that may use the From address, and those that have failed in this try
+ * @param options.mayGoDirect whether our own MTA may deliver
+ */
+export function without(
+  email: Email,
+  domain: DomainStanding | undefined,
+  accounts: { inScope: number; able: readonly Provider[]; failed: readonly Provider[] },
+  options: { mayGoDirect: boolean; now: number },
+): Decision {
+  const isVerified = domain?.verificationStatus === 'verified'
+  if (accounts.failed.length > 0) {
+    const reason = `Every sending account for this From address has failed: ${namesOf(accounts.failed)}.`
+    return { kind: 'wait', until: options.now, reason }
+  }
+  if (options.mayGoDirect && isVerified && email.scope.type === 'all') {
+    const why =
+      accounts.able.length > 0 ? 'No sending account works now' : 'No sending account is for this From address'
+    return { kind: 'direct', reason: `${why}: handed to the mail server of the recipient.` }
+  }
+  if (accounts.able.length > 0) {
+    const states = accounts.able.map((provider) => ({ name: `${shown(provider.name)} (${provider.status})` }))
+    return { kind: 'wait', until: options.now, reason: `No sending account works now: ${namesOf(states)}.` }
+  }
+  return { kind: 'reject', ...whyRejected(email, domain, accounts.inScope) }
+}
+
+function whyRejected(email: Email, domain: DomainStanding | undefined, inScope: number) {
+  const from = email.from.email
+  if (domain !== undefined && domain.verificationStatus !== 'verified') {
+    return { reason: 'unverified_domain' as const, detail: `The domain ${domain.name} is not verified.` }
+  }
+  if (domain === undefined && inScope > 0) {
+    const detail = `No sending account may use ${from}, and its domain is not one of the team.`
+    return { reason: 'unverified_domain' as const, detail }
+  }
+  const where = email.scope.type === 'all' ? 'There is no sending account' : 'The mailbox may use no sending account'
+  return { reason: 'no_provider' as const, detail: `${where} for ${from}.` }
+}
+
+function namesOf(accounts: readonly { name: string }[]): string {
+  const named = accounts.slice(0, NAMED_MAX).map(({ name }) => shown(name))
+  const more = accounts.length - named.length
+  return named.join(', ') + (more > 0 ? ` and ${more} more` : '')
+}
+
+function shown(name: string): string {
+  return name.length > NAME_SHOWN ? `${name.slice(0, NAME_SHOWN - 1)}…` : name
+}
