@@ -112,8 +112,8 @@ function unreached(faults: readonly Fault[]): Verdict {
   // RFC 5321 5.1: with MX records of which none is of use the mail cannot be delivered.
   const isUseless = all(({ enhancedCode }) => enhancedCode === NO_ROUTE)
   if (isUseless || all(({ smtpCode }) => NO_MAIL_HERE.has(smtpCode ?? 0))) return never(faults[0]!.reply)
-  const { reply, delay } = faults.reduce((first, second) => moreTelling(first, second))
-  return { kind: 'later', reply, cause: delay }
+  const { reply, cause } = faults.reduce((first, second) => moreTelling(first, second))
+  return { kind: 'later', reply, cause }
 }
 
 /** How the mail went is told with what the server said of it. */

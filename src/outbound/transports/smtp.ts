@@ -10,7 +10,6 @@ import { Fault, moreTelling, nowhere } from './smtp/fault.ts'
 import { handOver } from './smtp/hand.ts'
 import { isVerdict, letterOf } from './smtp/offer.ts'
 import { Pool } from './smtp/pool.ts'
-import type { Judged } from './smtp/verdicts.ts'
 import type { CheckResult, Handed, Handover, Transport, Verdict } from './transport.ts'
 
 /** Connections to one account at a time. */
@@ -58,7 +57,11 @@ class SmtpAccount implements Transport {
     if (isVerdict(letter)) return this.#answered(handover.recipients.map(() => letter))
     const { clock } = this.#parts
     const { judged } = await handOver(this.#pool, letter, { clock, signal: handover.signal })
-    return this.#handed(judged)
+    if (judged.kind === 'answered') return this.#answered(judged.verdicts)
+    const { stage, reply, cause } = judged.kind === 'sender' ? judged : judged.fault
+    // That we leave is no fault of the account.
+    if (handover.signal.aborted) return this.#answered(handover.recipients.map(() => ({ kind: 'later', reply, cause })))
+    return { kind: 'unavailable', stage, reply, cause, retryAfterMs: null }
   }
 
   check(to: string | null): Promise<CheckResult> {
@@ -89,13 +92,6 @@ class SmtpAccount implements Transport {
       }
     }
     throw failure
-  }
-
-  #handed(judged: Judged): Handed {
-    if (judged.kind === 'answered') return this.#answered(judged.verdicts)
-    const { stage, reply } = judged.kind === 'sender' ? judged : judged.fault
-    const cause = judged.kind === 'sender' ? judged.cause : judged.fault.delay
-    return { kind: 'unavailable', stage, reply, cause, retryAfterMs: null }
   }
 
   #answered(verdicts: readonly Verdict[]): Handed {

@@ -15,14 +15,15 @@ export class Fault extends Error {
   /** How far the conversation had come. */
   readonly stage: Stage
   readonly reply: Reply
-  readonly delay: DelayCause
+  /** What holds the mail up. */
+  override readonly cause: DelayCause
 
-  constructor(kind: FaultKind, stage: Stage, reply: Reply, delay: DelayCause = 'network') {
+  constructor(kind: FaultKind, stage: Stage, reply: Reply, cause: DelayCause = 'network') {
     super(reply.text)
     this.kind = kind
     this.stage = stage
     this.reply = reply
-    this.delay = delay
+    this.cause = cause
   }
 }
 

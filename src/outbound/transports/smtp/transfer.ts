@@ -49,7 +49,11 @@ export async function transfer(connection: Connection, letter: Letter, clock: Cl
       connection.isDirty = false
     }
   } catch (error) {
-    if (!(error instanceof Fault)) throw error
+    if (!(error instanceof Fault)) {
+      // A fault of ours: nobody may go on where it stopped.
+      wire.fail(lost(wire.peer, wire.stage))
+      throw error
+    }
     state.fault = error
   } finally {
     limit.cancel()

@@ -60,12 +60,12 @@ function contentVerdict(said: ServerReply, reply: Reply): Verdict {
   return isPermanent(said) ? { kind: 'never', reply, about } : { kind: 'later', reply, cause }
 }
 
-function lateVerdict({ isWhole }: Transfer, { reply, delay }: Fault): Verdict {
-  if (!isWhole) return { kind: 'later', reply, cause: delay }
+function lateVerdict({ isWhole }: Transfer, { reply, cause }: Fault): Verdict {
+  if (!isWhole) return { kind: 'later', reply, cause }
   // RFC 1047: it may arrive twice now; not to send it again might lose it.
   return {
     kind: 'later',
     reply: ownReply(`${reply.text} It had got the whole mail and may have taken it.`),
-    cause: delay,
+    cause,
   }
 }

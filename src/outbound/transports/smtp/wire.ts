@@ -109,7 +109,7 @@ export class Wire {
       this.fail(babble(this.peer, 'tls', 'sent more in clear after it had agreed to TLS'))
     }
     if (this.#fault !== null) throw this.#fault
-    const plain = this.#socket
+    const plain = this.#socket.on('error', () => {})
     this.#unlisten()
     const { host, isName, verify } = ask
     const secured = connectTls({ socket: plain, host, servername: isName ? host : '', rejectUnauthorized: verify })
