@@ -1,5 +1,7 @@
 // Erases what has been kept long enough: rows of the logs, events that were told, and content nothing names.
 
+import { ATTEMPT_RETENTION_DAYS } from '../events/webhooks/attempts.ts'
+import { pruneEvents } from '../events/webhooks/retention.ts'
 import { job } from './job.ts'
 
 const DAY_MS = 24 * 60 * 60 * 1000
@@ -17,6 +19,20 @@ export const deliveryLogRetention = job({
   name: 'delivery-log-retention',
   every: HOUR_MS,
   run: ({ app }) => app.outbound.log.prune(app.clock.now() - app.config.LOG_RETENTION_DAYS * DAY_MS),
+})
+
+/** Decisions §9.5: how often an event was tried is shown for 30 days. */
+export const webhookAttemptRetention = job({
+  name: 'webhook-attempt-retention',
+  every: HOUR_MS,
+  run: ({ app }) => app.telling.prune(app.clock.now() - ATTEMPT_RETENTION_DAYS * DAY_MS),
+})
+
+/** What was told may be asked for again for `WEBHOOK_PAYLOAD_RETENTION_DAYS` after its last try, a day after the event at most. */
+export const eventRetention = job({
+  name: 'event-retention',
+  every: HOUR_MS,
+  run: ({ app }) => pruneEvents(app.db, app.clock.now() - (app.config.WEBHOOK_PAYLOAD_RETENTION_DAYS + 1) * DAY_MS),
 })
 
 /** Content is written before the row that names it; what a crash left without a row goes here, and so does what has left. */

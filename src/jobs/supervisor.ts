@@ -26,8 +26,7 @@ export function openSupervisor(app: Context): Service {
   const bree = new Bree({
     root: false,
     logger: silent as never,
-    errorHandler: (error, data) =>
-      app.log.error({ err: error, worker: data.name }, 'a worker died'),
+    errorHandler: (error, data) => app.log.error({ err: error, worker: data.name }, 'a worker died'),
     workerMessageHandler: () => {},
     jobs: WORKERS.map((name) => ({
       name,

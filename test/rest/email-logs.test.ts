@@ -99,7 +99,7 @@ test('what is not of the team is not there', async () => {
 
 test('rows go when their time is over and they have ended', async () => {
   const waiting = await accept(['late@customer.test'], null)
-  assert.equal(await log.prune(clock.now() + 1), 2)
+  assert.equal(await log.prune(clock.now() + 1), 3)
   assert.deepEqual(
     (await list()).map((row) => row.message_id),
     [waiting],

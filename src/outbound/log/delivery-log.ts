@@ -8,8 +8,6 @@ import type { Delivery, DeliveryStatus, Page } from '../records.ts'
 import { DELIVERY_COLUMNS, type DeliveryColumns, presentDelivery } from './rows.ts'
 import { type Step, stepsOf } from './timeline.ts'
 
-export type { Step } from './timeline.ts'
-
 /** What the log says of one mail to one recipient. */
 export interface DeliveryRow extends Omit<Delivery, 'n' | 'email'> {
   /** `eml_…` */
@@ -46,11 +44,11 @@ interface ShownRow extends DeliveryColumns {
   from_email: string
   subject: string
   size_bytes: number
-  timeline: string
 }
 
-const SHOWN = `${DELIVERY_COLUMNS}, d.mailbox_id, d.timeline, e.id AS email_id, e.from_email, e.subject, e.size_bytes`
-const PRUNE_BATCH = 1000
+const SHOWN = `${DELIVERY_COLUMNS}, d.mailbox_id, e.id AS email_id, e.from_email, e.subject, e.size_bytes`
+/** Mails looked at in one go. */
+const PRUNE_BATCH = 200
 
 export class DeliveryLog {
   readonly #db: Db
@@ -65,36 +63,17 @@ export class DeliveryLog {
     filter: DeliveryFilter,
     page: { limit: number; after: PageKey | null },
   ): Promise<Page<DeliveryRow>> {
-    const conditions: string[] = []
-    const values: SqlValue[] = []
-    const ask = (condition: string, ...asked: SqlValue[]) => {
-      conditions.push(condition)
-      values.push(...asked)
-    }
-    ask('d.team_id = ?', teamId)
-    if (filter.mailboxId !== undefined) ask('d.mailbox_id = ?', filter.mailboxId)
-    if (filter.emailId !== undefined) ask('d.email = (SELECT n FROM emails WHERE id = ?)', filter.emailId)
-    if (filter.status !== undefined) ask('d.status = ?', filter.status)
-    if (filter.providerId !== undefined) ask('d.provider_id = ?', filter.providerId)
-    if (filter.domain !== undefined) ask('d.domain = ?', filter.domain.toLowerCase())
-    if (filter.from !== undefined) ask('d.created_at >= ?', filter.from)
-    if (filter.to !== undefined) ask('d.created_at < ?', filter.to)
-    for (const word of searchWords(filter.search ?? '')) ask('instr(d.words, ?) > 0', word)
-    if (page.after) ask('(d.created_at, d.n) < (?, ?)', page.after[0], page.after[1])
+    const { sql, values } = listStatement(teamId, filter, page)
     // Whatever is asked beside the team, the mailbox and the mail may be true of few rows: then many are looked at.
     const isShort = [filter.status, filter.providerId, filter.domain, filter.search].every((one) => one === undefined)
-    const rows = await (isShort ? this.#db.read : this.#db.scan).all<ShownRow>(
-      `SELECT ${SHOWN} FROM deliveries d JOIN emails e ON e.n = d.email WHERE ${conditions.join(' AND ')}
-       ORDER BY d.created_at DESC, d.n DESC LIMIT ?`,
-      [...values, page.limit + 1],
-    )
+    const rows = await (isShort ? this.#db.read : this.#db.scan).all<ShownRow>(sql, values)
     return pageOf(rows, page.limit, (row) => [row.created_at, row.n], present)
   }
 
   /** One row with its timeline; undefined when it is not the team's. */
   async get(teamId: string, id: string): Promise<DeliveryRecord | undefined> {
-    const row = await this.#db.read.get<ShownRow>(
-      `SELECT ${SHOWN} FROM deliveries d JOIN emails e ON e.n = d.email WHERE d.id = ? AND d.team_id = ?`,
+    const row = await this.#db.read.get<ShownRow & { timeline: string }>(
+      `SELECT ${SHOWN}, d.timeline FROM deliveries d JOIN emails e ON e.n = d.email WHERE d.id = ? AND d.team_id = ?`,
       [id, teamId],
     )
     if (row === undefined) return undefined
@@ -103,26 +82,65 @@ export class DeliveryLog {
     return { ...present(row), timeline: [accepted, ...stepsOf(row.timeline)] }
   }
 
-  /** Erases what was accepted before `before` (ms) and has ended. @returns how many rows */
+  /**
+   * Erases what was accepted before `before` (ms) and has ended, some mails at a time, so that other writes get their turn.
+   * @returns how many rows
+   */
   async prune(before: number): Promise<number> {
     let erased = 0
+    let last = 0
     for (;;) {
-      const { changes } = await this.#db.write(async (tx) => {
-        const rows = await tx.all<{ n: number }>(
-          'SELECT n FROM emails WHERE queued_at < ? AND open_deliveries = 0 ORDER BY n LIMIT ?',
-          [before, PRUNE_BATCH],
-        )
-        const ns = rows.map(({ n }) => n)
-        const marks = ns.map(() => '?').join(', ')
-        await tx.run(`DELETE FROM remote_ids WHERE email IN (${marks})`, ns)
-        const deleted = await tx.run(`DELETE FROM deliveries WHERE email IN (${marks})`, ns)
-        await tx.run(`DELETE FROM emails WHERE n IN (${marks})`, ns)
-        return { changes: ns.length, deliveries: deleted.changes }
-      })
-      erased += changes
-      if (changes < PRUNE_BATCH) return erased
+      // In the order they were accepted, so that young mail is not looked at.
+      const mails = await this.#db.scan.all<{ n: number; queued_at: number; open_deliveries: number }>(
+        'SELECT n, queued_at, open_deliveries FROM emails WHERE n > ? ORDER BY n LIMIT ?',
+        [last, PRUNE_BATCH],
+      )
+      const old = mails.filter((mail) => mail.queued_at < before)
+      const ended = old.filter((mail) => mail.open_deliveries === 0)
+      if (ended.length > 0) erased += await this.#erase(ended.map(({ n }) => n))
+      if (old.length === 0 || mails.length < PRUNE_BATCH) return erased
+      last = mails.at(-1)!.n
     }
   }
+
+  #erase(mails: readonly number[]): Promise<number> {
+    const marks = mails.map(() => '?').join(', ')
+    return this.#db.write(async (tx) => {
+      await tx.run(`DELETE FROM remote_ids WHERE email IN (${marks})`, mails)
+      const { changes } = await tx.run(`DELETE FROM deliveries WHERE email IN (${marks})`, mails)
+      await tx.run(`DELETE FROM emails WHERE n IN (${marks})`, mails)
+      return changes
+    })
+  }
+}
+
+/** One page of a team's rows. The narrowest index is the one that is walked: a `+` keeps a column out of that choice. */
+export function listStatement(
+  teamId: string,
+  filter: DeliveryFilter,
+  page: { limit: number; after: PageKey | null },
+): { sql: string; values: SqlValue[] } {
+  const { mailboxId, emailId } = filter
+  const conditions: string[] = []
+  const values: SqlValue[] = []
+  const ask = (condition: string, ...asked: SqlValue[]) => {
+    conditions.push(condition)
+    values.push(...asked)
+  }
+  ask(mailboxId === undefined && emailId === undefined ? 'd.team_id = ?' : '+d.team_id = ?', teamId)
+  if (mailboxId !== undefined) ask(emailId === undefined ? 'd.mailbox_id = ?' : '+d.mailbox_id = ?', mailboxId)
+  if (emailId !== undefined) ask('d.email = (SELECT n FROM emails WHERE id = ?)', emailId)
+  if (filter.status !== undefined) ask('d.status = ?', filter.status)
+  if (filter.providerId !== undefined) ask('d.provider_id = ?', filter.providerId)
+  if (filter.domain !== undefined) ask('d.domain = ?', filter.domain.toLowerCase())
+  if (filter.from !== undefined) ask('d.created_at >= ?', filter.from)
+  if (filter.to !== undefined) ask('d.created_at < ?', filter.to)
+  for (const word of searchWords(filter.search ?? '')) ask('instr(d.words, ?) > 0', word)
+  if (page.after) ask('(d.created_at, d.n) < (?, ?)', page.after[0], page.after[1])
+  // CROSS keeps the order: rows of the log first, then the mail each is of.
+  const sql = `SELECT ${SHOWN} FROM deliveries d CROSS JOIN emails e ON e.n = d.email
+    WHERE ${conditions.join(' AND ')} ORDER BY d.created_at DESC, d.n DESC LIMIT ?`
+  return { sql, values: [...values, page.limit + 1] }
 }
 
 function present(row: ShownRow): DeliveryRow {

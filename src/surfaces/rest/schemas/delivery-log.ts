@@ -2,7 +2,9 @@
 
 import { type Static, Type } from 'typebox'
 import { isoTime } from '../../../base/clock.ts'
+import { clean } from '../../../mail/clean-text.ts'
 import type { DeliveryRecord, DeliveryRow } from '../../../outbound/log/delivery-log.ts'
+import { DETAIL_MAX, type Step } from '../../../outbound/log/timeline.ts'
 import { Id, Nullable, Timestamp, Words } from '../../http/schema.ts'
 import { record } from './record.ts'
 import { isoTimeOrNull, TimeOf, TimeOrNull } from './time.ts'
@@ -65,7 +67,7 @@ export const DeliveryLogDetail = record('DeliveryLogDetail', 'The same with ever
         'cancelled',
         'complained',
       ]),
-      detail: Type.String({ description: 'At most 300 characters.' }),
+      detail: Type.String({ maxLength: DETAIL_MAX, description: 'What was said or done, on one line.' }),
       smtp_code: Nullable(Type.Integer()),
     }),
   ),
@@ -92,8 +94,15 @@ export function presentDelivery(row: DeliveryRow): DeliveryLog {
 }
 
 export function presentDeliveryDetail(row: DeliveryRecord): DeliveryLogDetail {
-  const timeline = row.timeline.map(({ at, type, detail, smtpCode }) => {
-    return { at: isoTime(at), type, detail, smtp_code: smtpCode }
+  const timeline = row.timeline.map((step) => {
+    return { at: isoTime(step.at), type: step.type, detail: detailOf(step), smtp_code: step.smtpCode }
   })
   return { ...presentDelivery(row), timeline }
+}
+
+/** What happened, and of what was put off also when it goes on. */
+function detailOf({ detail, nextAt }: Step): string {
+  if (nextAt === null) return detail
+  const next = `; tried again at ${isoTime(nextAt)}`
+  return clean(detail, DETAIL_MAX - next.length) + next
 }
