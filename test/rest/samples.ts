@@ -22,6 +22,7 @@ interface Rules {
   maximum?: number
   minItems?: number
   maxItems?: number
+  minProperties?: number
   uniqueItems?: boolean
   items?: TSchema
   properties?: Record<string, TSchema>
@@ -38,7 +39,10 @@ export function sample(schema: TSchema): unknown {
   if (rules.enum !== undefined) return rules.enum[0]
   const type = [rules.type].flat()[0]
   if (type === 'object') {
-    const members = (rules.required ?? []).map((name) => [name, sample(rules.properties![name]!)])
+    const wanted = rules.required ?? []
+    // A change has to name something.
+    const names = wanted.length >= (rules.minProperties ?? 0) ? wanted : Object.keys(rules.properties!).slice(0, 1)
+    const members = names.map((name) => [name, sample(rules.properties![name]!)])
     return Object.fromEntries(members)
   }
   if (type === 'array') return Array.from({ length: rules.minItems ?? 0 }, () => sample(rules.items!))

@@ -5,13 +5,15 @@ import { after, before, test } from 'node:test'
 import type { TSchema } from 'typebox'
 import { type IdKind, newId } from '../../src/base/ids.ts'
 import type { Route } from '../../src/surfaces/http/route.ts'
-import { routes } from '../../src/surfaces/rest/routes.ts'
+import { routes as all } from '../../src/surfaces/rest/routes.ts'
 import type { MessageSummary } from '../../src/surfaces/rest/schemas/message-summary.ts'
 import { type Reply, startHouse } from '../support/house.ts'
 import { data, failure, receive } from './expect.ts'
 import { sample } from './samples.ts'
 
-const house = await startHouse()
+/** The operator's listener is for whoever runs the appliance, not for teams. */
+const routes = all.filter(({ surface }) => surface !== 'operator')
+const house = await startHouse({ env: { SES_ACCESS_KEY_ID: 'AKIAEXAMPLE', SES_SECRET_ACCESS_KEY: 'secret' } })
 after(() => house.close())
 const owner = await house.team('Owner')
 const stranger = await house.team('Stranger')
@@ -36,7 +38,45 @@ before(async () => {
   owned.set('inboundLog', row!.id).set('key', key!.id)
   const suppression = await house.call('POST', '/suppressions', owner.key, { email: 'gone@customer.test' })
   owned.set('suppression', data<{ id: string }>(suppression, 201).id)
+  await furnishSending()
+  await furnishWebhook()
 })
+
+async function make(path: string, body: object): Promise<string> {
+  return data<{ id: string }>(await house.call('POST', path, owner.key, body), 201).id
+}
+
+async function furnishSending(): Promise<void> {
+  const account = { name: 'One', smtp_host: 'smtp.owner.test', smtp_port: 587, smtp_protocol: 'starttls' }
+  const provider = await make('/providers', { ...account, smtp_username: 'u', smtp_password: 'p' })
+  owned.set('provider', provider)
+  const members = [{ provider_id: provider }]
+  owned.set('deliveryGroup', await make('/delivery-groups', { name: 'Group', members }))
+  await house.app.outbound.sharedLimit.setDaily(owner.id, true, 100)
+  const { request } = await house.app.outbound.sharedLimit.create(owner.id, { reason: null, requestedDailyLimit: null })
+  owned.set('limitRequest', request.id)
+  const mail = { to: { email: ana.email }, from: { email: ana.email }, subject: 'Hello', text_body: 'Hello.' }
+  data(await house.call('POST', `${house.sendOrigin}/api/v1/emails/send/batch`, owner.key, { messages: [mail] }))
+  const [row] = data<{ id: string }[]>(await house.get('/emails/logs', owner.key))
+  owned.set('deliveryLog', row!.id)
+}
+
+/** Disabled: nothing is told to anybody; the attempt is written as if it had been made. */
+async function furnishWebhook(): Promise<void> {
+  const hook = { url: 'https://93.184.215.14/hook', event_types: ['*'], enabled: false }
+  const id = await make('/webhooks', hook)
+  const { telling, outbox, db, clock } = house.app
+  const { n } = (await telling.webhooks.get(owner.id, id))!
+  const about = { teamId: owner.id, type: 'service.test' as const, mailboxId: null, domainId: null, at: clock.now() }
+  const attempt = await db.write(async (tx) => {
+    const event = await outbox.recordTold(tx, { ...about, data: {} })
+    const answer = { responseStatus: 200, responseMs: 1, responseBody: null, errorMessage: null, nextRetryAt: null }
+    const counts = { attempt: 1, maxAttempts: 1, requestHeaders: {}, result: 'success' as const }
+    const times = { payloadExpiresAt: clock.now() + 1000, createdAt: clock.now() }
+    return telling.attempts.insert(tx, { webhook: n, event, ...answer, ...counts, ...times })
+  })
+  owned.set('webhook', id).set('webhookAttempt', attempt)
+}
 
 const named = (schema: { properties: object } | undefined) =>
   Object.entries((schema?.properties ?? {}) as Record<string, TSchema & { 'x-id'?: IdKind }>).flatMap(

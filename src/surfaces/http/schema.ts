@@ -28,6 +28,11 @@ export function Id(kind: IdKind) {
   return Type.String({ pattern: idPattern(kind), 'x-id': kind })
 }
 
+/** A public id that narrows a list: one that names nothing, or somebody else's, narrows it to nothing. */
+export function FilterId(kind: IdKind) {
+  return Type.String({ pattern: idPattern(kind) })
+}
+
 /** The same schema, null allowed. */
 export function Nullable<S extends TSchema>(schema: S): TUnsafe<Static<S> | null> {
   const { type, enum: words } = schema as { type?: string; enum?: unknown[] }

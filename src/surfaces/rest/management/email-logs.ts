@@ -3,7 +3,7 @@
 import { type Static, Type } from 'typebox'
 import { notFound, ProductError } from '../../../base/errors.ts'
 import { route } from '../../http/route.ts'
-import { Id, listOf, pageQuery, parseTime, TimeQuery } from '../../http/schema.ts'
+import { FilterId, Id, listOf, pageQuery, parseTime, TimeQuery } from '../../http/schema.ts'
 import {
   DeliveryLog,
   DeliveryLogDetail,
@@ -25,9 +25,9 @@ const query = pageQuery({
   status: DeliveryStatus,
   from_date: { ...TimeQuery, description: 'Accepted at or after: RFC 3339 time, or YYYY-MM-DD meaning 00:00:00Z.' },
   to_date: { ...TimeQuery, description: 'Accepted before: RFC 3339 time, or YYYY-MM-DD meaning the end of that day.' },
-  provider_id: { ...Id('provider'), description: 'Mail that went through this sending account.' },
+  provider_id: { ...FilterId('provider'), description: 'Mail that went through this sending account.' },
   mailbox_id: { ...Id('mailbox'), description: 'Mail sent from this mailbox; 404 when it is not of the team.' },
-  message_id: { ...Id('email'), description: 'The recipients of one mail.' },
+  message_id: { ...FilterId('email'), description: 'The recipients of one mail.' },
   domain: Type.String({ minLength: 1, maxLength: 253, description: 'Domain of the recipient.' }),
   search: Search,
   q: { ...Search, description: 'The same as `search`.' },

@@ -3,7 +3,7 @@
 import { Type } from 'typebox'
 import { notFound } from '../../../base/errors.ts'
 import { answer, route } from '../../http/route.ts'
-import { Id, listOf, pageQuery, Timestamp } from '../../http/schema.ts'
+import { FilterId, Id, listOf, pageQuery, Timestamp } from '../../http/schema.ts'
 import { record } from '../schemas/record.ts'
 import { EventTypeName } from '../schemas/webhook.ts'
 import {
@@ -55,7 +55,7 @@ const listWebhookDeliveries = route({
     limit: LOG_PAGE,
     event_type: EventTypeName,
     result: DeliveryResult,
-    event_id: { ...Id('event'), description: 'Attempts of this event.' },
+    event_id: { ...FilterId('event'), description: 'Attempts of this event.' },
   }),
   reply: listOf(WebhookDelivery),
   async handle({ params: { webhook_id }, query, after, principal, app }) {
