@@ -6,6 +6,9 @@ import type { Email, Provider } from '../records.ts'
 import type { Decision } from '../runner/parts.ts'
 import type { Place } from './candidates.ts'
 
+/** Mail for accounts that do not work looks again after this; while one is being checked, sooner. ms */
+const RETRY_MS = 5 * 60_000
+const CHECK_MS = 15_000
 /** Accounts a sentence names; the others are counted. */
 const NAMED_MAX = 3
 /** Characters of a name in a sentence. */
@@ -49,7 +52,7 @@ export function without(
   const isVerified = domain?.verificationStatus === 'verified'
   if (accounts.failed.length > 0) {
     const reason = `Every sending account for this From address has failed: ${namesOf(accounts.failed)}.`
-    return { kind: 'wait', until: options.now, reason }
+    return { kind: 'wait', until: options.now + RETRY_MS, cause: 'network', reason }
   }
   if (options.mayGoDirect && isVerified && email.scope.type === 'all') {
     const why =
@@ -58,7 +61,9 @@ export function without(
   }
   if (accounts.able.length > 0) {
     const states = accounts.able.map((provider) => ({ name: `${shown(provider.name)} (${provider.status})` }))
-    return { kind: 'wait', until: options.now, reason: `No sending account works now: ${namesOf(states)}.` }
+    const isChecked = accounts.able.some(({ status }) => status === 'pending')
+    const until = options.now + (isChecked ? CHECK_MS : RETRY_MS)
+    return { kind: 'wait', until, cause: 'network', reason: `No sending account works now: ${namesOf(states)}.` }
   }
   return { kind: 'reject', ...whyRejected(email, domain, accounts.inScope) }
 }

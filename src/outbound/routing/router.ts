@@ -38,7 +38,6 @@ export class Router {
    * Chooses an account for a mail and takes room for its recipients there. Everything is read anew: another thread changes it.
    * @param recipients how many of them travel together
    * @param exclude ids of accounts that have failed in this try
-   * @returns `wait` until a full window opens, or until now where only the schedule of tries says when
    */
   async decide(email: Email, recipients: number, exclude: ReadonlySet<string>): Promise<Decision> {
     const { providers, config, clock } = this.#parts
@@ -91,7 +90,7 @@ export class Router {
       full.push(place.provider)
       until = Math.min(until, opensAt)
     }
-    return { kind: 'wait', until, reason: whyFull(full, until) }
+    return { kind: 'wait', until, cause: 'provider_quota', reason: whyFull(full, until) }
   }
 
   /** @returns null when there was room, else when (ms) there may be some */

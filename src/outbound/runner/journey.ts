@@ -8,7 +8,7 @@ import type { Carrier, DelayCause, Email, Outcome, Provider, Reply } from '../re
 import type { Handed, Transport } from '../transports/transport.ts'
 import { admit } from './admission.ts'
 import { outcomeOf, ownReply, putOff, type Standing } from './outcomes.ts'
-import type { RunnerParts } from './parts.ts'
+import type { Decision, RunnerParts } from './parts.ts'
 import type { Places, Spot } from './places.ts'
 
 /** A window that opens this soon is waited for without a word in the log, in ms. */
@@ -114,7 +114,7 @@ export class Journey {
       }
       if (decision.kind === 'wait') {
         if (failure !== undefined) return this.#defer(items, failure)
-        return this.#wait(items, decision.until, decision.reason)
+        return this.#wait(items, decision)
       }
       if (decision.kind === 'direct') return this.#sendDirect(items, decision.reason)
       const { provider, reason } = decision
@@ -244,14 +244,14 @@ export class Journey {
   }
 
   /** A quota that opens soon is waited for in silence; another wait is told. */
-  async #wait(items: readonly Item[], until: number, reason: string): Promise<Ended> {
+  async #wait(items: readonly Item[], { until, cause, reason }: Extract<Decision, { kind: 'wait' }>): Promise<Ended> {
     const now = this.#parts.clock.now()
     if (until - now <= SHORT_WAIT_MS) {
       await this.#giveBack(items, until)
       return { kind: 'held', until }
     }
     const nextAt = Math.min(until, this.#email.expiresAt)
-    return this.#settleAll(items, { kind: 'deferred', reply: ownReply(reason), cause: 'provider_quota', nextAt }, null)
+    return this.#settleAll(items, { kind: 'deferred', reply: ownReply(reason), cause, nextAt }, null)
   }
 
   async #defer(items: readonly Item[], { reply, cause, retryAfterMs }: Failure): Promise<Ended> {

@@ -5,7 +5,7 @@ import type { Fate } from '../log/fate.ts'
 import type { Notices } from '../notices.ts'
 import type { OutboundParts } from '../parts.ts'
 import type { Queue } from '../queue.ts'
-import type { Email, Provider, RejectionReason } from '../records.ts'
+import type { DelayCause, Email, Provider, RejectionReason } from '../records.ts'
 import type { Signer } from '../sign.ts'
 import type { Transports } from '../transports/transports.ts'
 
@@ -13,8 +13,8 @@ import type { Transports } from '../transports/transports.ts'
 export type Decision =
   | { kind: 'provider'; provider: Provider; reason: string }
   | { kind: 'direct'; reason: string }
-  /** Every account is full until then, ms. */
-  | { kind: 'wait'; until: number; reason: string }
+  /** No account takes it before then (ms): all are full, or none works now. */
+  | { kind: 'wait'; until: number; cause: DelayCause; reason: string }
   | { kind: 'reject'; reason: RejectionReason; detail: string }
 
 export interface RunnerParts extends OutboundParts {

@@ -148,7 +148,8 @@ test('mail an account may carry when it works again waits; without a restriction
     await put(id, status)
     const reason = `No sending account works now: Relay (${status}).`
     for (const decision of [await decide(mail(), { by: strict }), await decide(through(id))]) {
-      assert.deepEqual(decision, { kind: 'wait', until: clock.now(), reason })
+      const until = clock.now() + (status === 'error' ? 5 * MINUTE : 15_000)
+      assert.deepEqual(decision, { kind: 'wait', until, cause: 'network', reason })
     }
     assert.deepEqual(told(await decide(mail())), [
       'direct',
@@ -167,7 +168,8 @@ test('another account takes over from one that has just failed; when all have, t
   ])
   assert.deepEqual(await decide(email, { exclude: [a, b] }), {
     kind: 'wait',
-    until: clock.now(),
+    until: clock.now() + 5 * MINUTE,
+    cause: 'network',
     reason: 'Every sending account for this From address has failed: A, B.',
   })
   // Not even straight: the accounts may be there again in a minute.
@@ -227,6 +229,7 @@ test('a full account is passed over; when all are full the mail waits until the 
   assert.deepEqual(full, {
     kind: 'wait',
     until: clock.now() + 50_000,
+    cause: 'provider_quota',
     reason: `The quota is full until ${new Date(clock.now() + 50_000).toISOString()}: Small.`,
   })
   await providers.update(team, hourly, { percentage: 1 })
