@@ -97,6 +97,9 @@ export function spooled(house: TestHouse): Promise<string[]> {
  */
 export async function sweepContent(house: TestHouse, clock: ManualClock): Promise<void> {
   clock.advance(SWEEP_GRACE_MS + 1)
-  const { blobs, messages } = house.app.store
-  await blobs.sweep((hashes) => messages.namedBlobs(hashes))
+  const { store, outbound } = house.app
+  await store.blobs.sweep(async (hashes) => {
+    const kept = await store.messages.namedBlobs(hashes)
+    return kept.union(await outbound.emails.namedBlobs(hashes))
+  })
 }
