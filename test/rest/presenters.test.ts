@@ -129,7 +129,8 @@ test('a message shows what include names and leaves the rest out', () => {
     headers: [{ name: 'Subject', value: 'Hello' }],
     bodies: { text: 'Hello', html: null, textSource: 'text' as const, truncated: { text: false, html: false } },
   }
-  const context = { state: 'm1', blobId: (hash: Uint8Array) => blobId(new Vault(Buffer.alloc(32)), mailbox.id, hash) }
+  const name = (hash: Uint8Array) => blobId(new Vault(Buffer.alloc(32)), mailbox.id, hash)
+  const context = { state: 'm1', blobId: name, sent: null }
   const full = presentMessage(message, new Set(MESSAGE_PARTS), content, context)
   fits(Message, full)
   assert.equal(full.text_body, 'Hello')
@@ -139,7 +140,23 @@ test('a message shows what include names and leaves the rest out', () => {
   const bare = presentMessage(message, new Set(), {}, context)
   fits(Message, bare)
   for (const member of [...MESSAGE_PARTS, 'text_body_source', 'body_truncated']) assert.ok(!(member in bare), member)
-  assert.equal(bare.untrusted_content, true)
+  assert.deepEqual([bare.untrusted_content, bare.delivery], [true, null])
+})
+
+test('a message that was sent from here tells its fate, and is nobody else’s word', () => {
+  const [emailId, submissionId] = [newId('email'), newId('submission')]
+  const present = (status: 'sent' | null) =>
+    presentMessage(
+      message,
+      new Set(),
+      {},
+      { state: 'm1', blobId: () => `blob_${'a'.repeat(24)}`, sent: { emailId, submissionId, status } },
+    )
+  const shown = present('sent')
+  fits(Message, shown)
+  assert.deepEqual(shown.delivery, { message_id: emailId, submission_id: submissionId, status: 'sent' })
+  assert.equal(shown.untrusted_content, false)
+  assert.deepEqual([present(null).delivery, present(null).untrusted_content], [null, false])
 })
 
 test('a thread carries the states of the mailbox, and alone the ids of its messages', () => {

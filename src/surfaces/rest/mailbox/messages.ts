@@ -3,11 +3,19 @@
 import { Type } from 'typebox'
 import { notFound } from '../../../base/errors.ts'
 import type { Context } from '../../../context.ts'
+import { submissionStatus } from '../../../outbound/submit/submission-status.ts'
 import type { Account } from '../../../store/records.ts'
 import { route } from '../../http/route.ts'
 import { CommaList, Default, Id, listOf, pageQuery, Words } from '../../http/schema.ts'
 import { blobId } from '../schemas/blob-id.ts'
-import { MESSAGE_PARTS, Message, type MessageContent, type MessagePart, presentMessage } from '../schemas/message.ts'
+import {
+  MESSAGE_PARTS,
+  Message,
+  type MessageContent,
+  type MessageContext,
+  type MessagePart,
+  presentMessage,
+} from '../schemas/message.ts'
 import { MessageSummary, presentSummary } from '../schemas/message-summary.ts'
 import { accountOf } from './account.ts'
 import { MAILBOX_LIMITS, MAILBOX_PAGE } from './limits.ts'
@@ -85,9 +93,22 @@ const readMessage = route({
     return presentMessage(message, include, content, {
       state,
       blobId: (hash) => blobId(app.vault, account.mailboxId, hash),
+      sent: await sentAs(app, account, message_id),
     })
   },
 })
+
+/** How this mailbox sent a message; null for one it received. */
+async function sentAs(app: Context, account: Account, id: string): Promise<MessageContext['sent']> {
+  const { emails } = app.outbound
+  const submission = await app.store.submissions.ofMessage(account, id)
+  if (submission === undefined) return null
+  const { emailId, id: submissionId } = submission
+  const email = await emails.byId(emailId)
+  const deliveries = email === undefined ? [] : await emails.deliveriesOf(email.n)
+  const status = deliveries.length === 0 ? null : submissionStatus(submission, deliveries, app.clock.now())
+  return { emailId, submissionId, status }
+}
 
 async function readContent(
   app: Context,

@@ -1,0 +1,25 @@
+// How far a submission has come, told from its deliveries (decisions §10.7).
+
+import type { Delivery } from '../records.ts'
+
+export type SubmissionStatus = 'scheduled' | 'queued' | 'sending' | 'sent' | 'partially_sent' | 'failed' | 'canceled'
+
+/**
+ * @param deliveries of its mail, at least one
+ * @param now ms
+ */
+export function submissionStatus(
+  submission: { sendAt: number; canceledAt: number | null },
+  deliveries: readonly Pick<Delivery, 'status' | 'attempts'>[],
+  now: number,
+): SubmissionStatus {
+  if (submission.canceledAt !== null) return 'canceled'
+  if (deliveries.some(({ status }) => status === 'pending')) {
+    // Recipients that may not be written to are done with at once; that begins nothing.
+    if (deliveries.some(({ attempts }) => attempts > 0)) return 'sending'
+    return submission.sendAt > now ? 'scheduled' : 'queued'
+  }
+  const sent = deliveries.filter(({ status }) => status === 'sent').length
+  if (sent === deliveries.length) return 'sent'
+  return sent > 0 ? 'partially_sent' : 'failed'
+}
