@@ -1,6 +1,6 @@
 // Debian's Postfix as the server that takes our mail: its sink for tests, and a whole instance in a folder of its own.
 
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process'
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { connect, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -73,7 +73,11 @@ export async function startPostfix(): Promise<Postfix> {
       const names = await readdir(box).catch(() => [])
       return Promise.all(names.map((name) => readFile(join(box, name), 'latin1')))
     },
-    [Symbol.asyncDispose]: () => close(child, folder),
+    async [Symbol.asyncDispose]() {
+      // What was started is a script; only Postfix knows which process is its master.
+      spawnSync('postfix', ['-c', join(folder, 'config'), 'stop'], { env, stdio: 'ignore' })
+      await close(child, folder)
+    },
   }
 }
 
