@@ -24,6 +24,7 @@ interface Rules {
   maxItems?: number
   minProperties?: number
   uniqueItems?: boolean
+  anyOf?: TSchema[]
   items?: TSchema
   properties?: Record<string, TSchema>
   required?: string[]
@@ -54,6 +55,12 @@ export function sample(schema: TSchema): unknown {
 /** Values that break one rule each. */
 export function wrongValues(schema: TSchema): Wrong[] {
   const rules = schema as Rules
+  if (rules.anyOf !== undefined) return [{ what: 'none of the forms', value: [], code: 'invalid_union' }]
+  const isNullable = [rules.type].flat().includes('null')
+  return wrongOnes(schema, rules).filter(({ value }) => value !== null || !isNullable)
+}
+
+function wrongOnes(schema: TSchema, rules: Rules): Wrong[] {
   const type = [rules.type].flat()[0]
   if (rules.enum !== undefined) {
     return [
