@@ -43,9 +43,9 @@ export function bodyOf(told: Told, fact: Fact): Record<string, unknown> {
     mailbox_id: told.mailboxId,
     provider_id: told.carrier?.id ?? null,
     provider_name: told.carrier?.name ?? null,
-    from: { email: told.fromEmail, name: told.fromName.slice(0, NAME_MAX) },
+    from: { email: told.fromEmail, name: cut(told.fromName, NAME_MAX) },
     recipient: told.to,
-    subject: told.subject.slice(0, SUBJECT_MAX),
+    subject: cut(told.subject, SUBJECT_MAX),
     internet_message_id: `<${told.internetMessageId}>`,
     queued_at: isoTime(told.queuedAt),
     attempt: told.attempts,
@@ -127,4 +127,8 @@ function complaint(outcome: Extract<Outcome, { kind: 'complained' }>, at: number
     occurred_at: isoTime(Math.min(occurredAt, at)),
     suppressed,
   }
+}
+
+function cut(text: string, max: number): string {
+  return text.slice(0, max).toWellFormed()
 }

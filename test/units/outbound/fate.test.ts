@@ -328,16 +328,14 @@ test('a delivery that arrives costs five statements', async () => {
   const sent = await mail()
   const seen: string[] = []
   await house.app.db.write(async (tx) => {
-    const counted = new Proxy(tx, {
-      get(target, name: keyof Tx) {
-        const member = target[name] as unknown
-        if (typeof member !== 'function') return member
-        return (...given: unknown[]) => {
-          if (['run', 'insert', 'get', 'all'].includes(name)) seen.push(`${name} ${String(given[0]).slice(0, 40)}`)
-          return (member as (...values: unknown[]) => unknown).apply(target, given)
-        }
-      },
-    })
+    const noted = <K extends 'run' | 'insert' | 'get' | 'all'>(name: K): Tx[K] => {
+      const ask = tx[name] as (sql: string, ...given: unknown[]) => unknown
+      return ((sql: string, ...given: unknown[]) => {
+        seen.push(`${name} ${sql.slice(0, 40)}`)
+        return ask(sql, ...given)
+      }) as unknown as Tx[K]
+    }
+    const counted = { ...tx, run: noted('run'), insert: noted('insert'), get: noted('get'), all: noted('all') }
     await house.fate.apply(counted, sent.n, taken, CARRIER)
   })
   assert.equal(seen.length, 5, seen.join('\n'))
