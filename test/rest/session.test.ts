@@ -69,10 +69,10 @@ test('capabilities are true for what works today, gates for what does not', asyn
     messages: ['list', 'detail', 'raw_body'],
     threads: ['list', 'detail'],
     folders: ['list', 'detail'],
-    submissions: [],
+    submissions: ['send'],
     identities: [],
     quotas: [],
-    attachments: [],
+    attachments: ['send_with_uploaded_blob'],
   })
   assert.deepEqual(session.capabilities.messages.update_fields, [])
   assert.deepEqual(sync, { typed_changes: false, types: [], query_changes: [] })
@@ -102,6 +102,7 @@ test('every endpoint the session names answers this credential', async () => {
     'GET /mailbox/session',
     'GET /mailbox/threads',
     'GET /mailbox/threads/{thread_id}',
+    'POST /mailbox/messages/send',
   ])
   const [message] = data<MessageSummary[]>(await house.get('/mailbox/messages', ana.key))
   const [folder] = data<Folder[]>(await house.get('/mailbox/folders', ana.key))
@@ -111,8 +112,16 @@ test('every endpoint the session names answers this credential', async () => {
       .replace('{message_id}', message!.id)
       .replace('{thread_id}', message!.thread_id)
       .replace('{folder_id}', folder!.id)
-    data(await house.call(method!, target, ana.key))
+    const body = method === 'POST' ? { to: [{ email: ana.email }], subject: 'x', text_body: 'x' } : undefined
+    assert.ok((await house.call(method!, target, ana.key, body)).status < 300, endpoint)
   }
+  await house.settle()
+})
+
+test('a key that may not send is told so', async () => {
+  const session = data<Session>(await house.get('/mailbox/session', await keyWith(['mailbox.read'])))
+  assert.equal(session.capabilities.submissions.send, false)
+  assert.ok(!Object.values(session.endpoints).flat().includes('POST /mailbox/messages/send'))
 })
 
 test('a credential without mailbox.read learns nothing', async () => {

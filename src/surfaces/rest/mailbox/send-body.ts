@@ -52,7 +52,7 @@ export const NewMessage = record(
   'NewMessage',
   'A mail to be sent. At most 50 different recipients in to, cc and bcc together; attachments of at most 25 MiB decoded.',
   {
-    from: Type.Optional({ ...Person, description: 'The mailbox itself, also with a +tag; the mailbox unless given.' }),
+    from: Type.Optional(Person),
     to: people('Recipients.', { minItems: 1 }),
     ...mailMembers,
     html_body: HtmlBody(0),
