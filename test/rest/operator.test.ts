@@ -6,7 +6,11 @@ import { newId } from '../../src/base/ids.ts'
 import { startHouse } from '../support/house.ts'
 import { data, failure, walk } from './expect.ts'
 
-const house = await startHouse({ env: { SES_ACCESS_KEY_ID: 'AKIAEXAMPLE', SES_SECRET_ACCESS_KEY: 'secret' } })
+const house = await startHouse({
+  // The name server of the domain is broken: mail to it waits.
+  zone: { 'nowhere.test': { fault: 'servfail' } },
+  env: { SES_ACCESS_KEY_ID: 'AKIAEXAMPLE', SES_SECRET_ACCESS_KEY: 'secret' },
+})
 after(() => house.close())
 const team = await house.team('Shop')
 const { secret: key } = await house.app.directory.operatorKeys.issue('test')
@@ -79,6 +83,42 @@ test('the shared account is opened for a team, and its wish for more is granted'
   )
   assert.equal(shown.limit.daily_limit, 400)
 })
+
+test('what waits is seen, tried now, and given up', async () => {
+  await team.domain('shop.test')
+  const wish = {
+    from: { email: 'a@shop.test' },
+    to: { email: 'b@nowhere.test' },
+    subject: 'Hello',
+    text_body: 'Hello.',
+  }
+  const batch = await house.call('POST', `${house.sendOrigin}/api/v1/emails/send/batch`, team.key, { messages: [wish] })
+  const [{ message_id: id }] = data<{ results: { message_id: string }[] }>(batch).results as [{ message_id: string }]
+  await house.settle()
+  const waiting = () => walkQueue(`?team_id=${team.id}&domain=Nowhere.test`)
+  const [entry] = await waiting()
+  assert.deepEqual([entry!.message_id, entry!.from_email, entry!.domain], [id, 'a@shop.test', 'nowhere.test'])
+  assert.ok(Date.parse(entry!.due_at) > Date.now())
+  assert.deepEqual(data(await ask('POST', `/queue/${id}/retry`)), { message_id: id, deliveries: 1 })
+  await house.settle()
+  const logs = () => walk<{ status: string; status_reason: string; attempts: number }>(house, '/emails/logs', team.key)
+  assert.equal((await logs())[0]!.attempts, 2)
+  assert.deepEqual(data(await ask('DELETE', `/queue/${id}`)), { message_id: id, deliveries: 1 })
+  assert.deepEqual(await waiting(), [])
+  const [row] = await logs()
+  assert.deepEqual([row!.status, row!.status_reason], ['failed', 'cancelled'])
+})
+
+interface Entry {
+  message_id: string
+  from_email: string
+  domain: string
+  due_at: string
+}
+
+async function walkQueue(query: string): Promise<Entry[]> {
+  return data<Entry[]>(await ask('GET', `/queue${query}`))
+}
 
 test('the queue is empty until something waits', async () => {
   assert.deepEqual(data(await ask('GET', '/queue')), [])
