@@ -15,12 +15,12 @@ export interface BodyPlan {
 }
 
 /**
- * Makes what `handle` gets out of a checked body. Its module exports it as `reader`, because a thread imports it too; what it gives
- * must be fit to be cloned, with long content as bytes of their own memory, which change threads without a copy.
+ * Makes what `handle` gets out of a checked body, here or in a thread. What it gives must be fit to be cloned, with long content as
+ * bytes of their own memory, which change threads without a copy.
  */
 export interface BodyReader<R = unknown> {
-  /** `import.meta.url` of its module. */
-  module: string
+  /** URL of the file a thread runs for large bodies: its default export is `inThread` of this reader. */
+  thread: string
   /** What is checked before: less than what is described, where parts are judged by `read` itself. */
   schema: TObject
   /** @throws ProductError for what no schema can say */

@@ -2,7 +2,6 @@
 
 import type { Tx } from '../../db/db.ts'
 import { expectMatch } from './etag.ts'
-import { keepWithin } from './idempotency.ts'
 import type { Answer, RequestFacts } from './route.ts'
 import type { Visit } from './visit.ts'
 
@@ -42,7 +41,7 @@ export class Facts implements RequestFacts {
     expectMatch(this.#visit.header('if-match'), current)
   }
 
-  keep(tx: Tx, value: Answer): Promise<void> {
-    return keepWithin(tx, this.#visit, value)
+  async keep(tx: Tx, value: Answer): Promise<void> {
+    await this.#visit.replay?.keep(tx, value)
   }
 }

@@ -37,37 +37,50 @@ export async function once(visit: Visit, work: () => Promise<Result>): Promise<R
     visit.ctx.set('Idempotent-Replayed', 'true')
     return { ...box.open(claim.body), status: claim.status }
   }
-  const replay = { scope, lock: claim.lock, close: box.close, kept: false }
+  return doOnce(visit, work, { scope, lock: claim.lock, box })
+}
+
+interface Held {
+  scope: string
+  lock: string
+  box: Box
+}
+
+/** Works for whoever holds the key, and keeps the answer where that was not done together with the work. */
+async function doOnce(visit: Visit, work: () => Promise<Result>, { scope, lock, box }: Held): Promise<Result> {
+  const { directory, log } = visit.desk.app
+  const { replays } = directory
+  const replay = {
+    kept: false,
+    async keep(tx: Tx, value: Answer) {
+      const outcome = outcomeOf(visit, answer(value)) as Outcome
+      await replays.keepIn(tx, scope, lock, outcome.status, box.close(outcome))
+      tx.afterCommit(() => {
+        replay.kept = true
+      })
+    },
+  }
   visit.replay = replay
   let outcome: Result
   try {
     outcome = await work()
-    if (isBytes(outcome) || isPage(outcome)) throw new Error(`What ${route.operation} answers cannot be replayed.`)
+    if (isBytes(outcome) || isPage(outcome)) {
+      throw new Error(`What ${visit.found.entry!.route.operation} answers cannot be replayed.`)
+    }
   } catch (error) {
-    await replays.release(scope, claim.lock)
+    await replays.release(scope, lock)
     throw error
   }
   if (replay.kept) return outcome
-  const finish =
-    outcome.lasting === false
-      ? replays.release(scope, claim.lock)
-      : replays.keep(scope, claim.lock, outcome.status, box.close(outcome))
+  const isLasting = outcome.lasting !== false
+  const finish = isLasting
+    ? replays.keep(scope, lock, outcome.status, box.close(outcome))
+    : replays.release(scope, lock)
   await finish.catch((error: unknown) => {
     // The work is done: telling the caller it failed would have it done twice.
-    visit.desk.app.log.error({ err: error, request_id: visit.id }, 'an answer was not kept for replay')
+    log.error({ err: error, request_id: visit.id }, 'an answer was not kept for replay')
   })
   return outcome
-}
-
-/** Keeps the answer as part of the unit of work it tells of; see {@link RequestFacts.keep}. */
-export async function keepWithin(tx: Tx, visit: Visit, value: Answer): Promise<void> {
-  const { replay } = visit
-  if (replay === null) return
-  const outcome = outcomeOf(visit, answer(value)) as Outcome
-  await visit.desk.app.directory.replays.keepIn(tx, replay.scope, replay.lock, outcome.status, replay.close(outcome))
-  tx.afterCommit(() => {
-    replay.kept = true
-  })
 }
 
 interface Box {

@@ -50,7 +50,7 @@ export async function readJsonInput(visit: Visit): Promise<void> {
   const digested = route.idempotent === true && visit.header('idempotency-key') !== undefined
   if ('pieces' in gathered) {
     const { pieces } = gathered
-    const { value, digest } = await visit.desk.largeBodies.read({ module: reader!.module, pieces, digested })
+    const { value, digest } = await visit.desk.largeBodies.read(reader!.thread, { pieces, digested })
     visit.input.body = value
     visit.bodyDigest = digest
     return

@@ -3,7 +3,7 @@
 import { Piscina } from 'piscina'
 import { ProductError, productError } from '../../base/errors.ts'
 import { Ration } from '../../base/ration.ts'
-import type { LargeBody, ReadLarge } from './large-body-thread.ts'
+import type { LargeBody, ReadLarge } from './large-body.ts'
 
 /** Bytes of large bodies on their way or in work at a time: three of the largest. Others wait before they are read off the wire. */
 export const LARGE_BYTES_AT_ONCE = 3 * 64 * 1024 * 1024
@@ -15,7 +15,6 @@ const THREAD_MEMORY = { maxYoungGenerationSizeMb: 32, maxOldGenerationSizeMb: 76
 export class LargeBodies {
   readonly #ration = new Ration(LARGE_BYTES_AT_ONCE)
   readonly #pool = new Piscina<LargeBody, ReadLarge>({
-    filename: new URL('./large-body-thread.ts', import.meta.url).href,
     // A thread costs some 40 MB: there is none before the first large body, and none a while after the last one.
     minThreads: 0,
     maxThreads: 1,
@@ -36,11 +35,12 @@ export class LargeBodies {
 
   /**
    * Reads a body in the thread; its pieces are handed over and gone.
+   * @param filename what the thread runs: see BodyReader.thread
    * @throws ProductError what the body is refused with; service_unavailable when the thread gave up
    */
-  async read(body: LargeBody): Promise<{ value: object; digest: Uint8Array | null }> {
+  async read(filename: string, body: LargeBody): Promise<{ value: object; digest: Uint8Array | null }> {
     const transferList = body.pieces.map(({ buffer }) => buffer) as never
-    const result = await this.#pool.run(body, { transferList }).catch((cause: unknown) => {
+    const result = await this.#pool.run(body, { filename, transferList }).catch((cause: unknown) => {
       throw new ProductError('service_unavailable', 'The body could not be read now.', { cause })
     })
     if ('refused' in result) throw productError(result.refused)

@@ -4,12 +4,13 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type Koa from 'koa'
 import { newId } from '../../base/ids.ts'
 import type { Context } from '../../context.ts'
+import type { Tx } from '../../db/db.ts'
 import type { Principal, Recognised } from '../../directory/principal.ts'
 import type { PageKey } from '../../store/records.ts'
 import type { LargeBodies } from './large-bodies.ts'
 import type { Paces } from './pace.ts'
 import type { Allowance, RateLimit } from './rate-limit.ts'
-import type { Outcome } from './reply.ts'
+import type { Answer } from './route.ts'
 import type { Sources } from './source.ts'
 import type { Found, RouteTable } from './table.ts'
 
@@ -37,9 +38,8 @@ export interface Desk {
 
 /** The claim of a request with an Idempotency-Key. */
 export interface Replay {
-  scope: string
-  lock: string
-  close(outcome: Outcome): Uint8Array
+  /** See {@link RequestFacts.keep}. */
+  keep(tx: Tx, value: Answer): Promise<void>
   /** True once the answer is kept, durable together with what it tells. */
   kept: boolean
 }

@@ -91,7 +91,7 @@ export interface ReadMessage {
 }
 
 export const reader: BodyReader<ReadMessage> = {
-  module: import.meta.url,
+  thread: new URL('./send-body-thread.ts', import.meta.url).href,
   schema: NewMessage,
   read: (body) => readMessage(body as NewMessage),
 }
