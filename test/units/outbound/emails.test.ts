@@ -1,0 +1,196 @@
+// Mails that were accepted: as they were written, found by any of their ids, and their content kept as long as it is wanted.
+
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { newId } from '../../../src/base/ids.ts'
+import { sha256 } from '../../../src/base/secrets.ts'
+import type { Tx } from '../../../src/db/db.ts'
+import type { NewEmail } from '../../../src/outbound/log/emails.ts'
+import { TIMELINE_MAX } from '../../../src/outbound/log/timeline.ts'
+import { openSent, type SentHouse } from '../../support/sent.ts'
+
+let house: SentHouse
+before(async () => {
+  house = await openSent()
+})
+after(() => house[Symbol.asyncDispose]())
+
+const MAILBOX = newId('mailbox')
+const CARRIER = { id: newId('provider'), name: 'Primary' }
+
+function newMail(given: Partial<NewEmail> = {}): NewEmail {
+  const id = newId('email')
+  return {
+    id,
+    teamId: house.teamId,
+    mailboxId: MAILBOX,
+    domainId: newId('domain'),
+    source: 'mailbox_api',
+    scope: { type: 'providers', providerIds: [newId('provider')] },
+    from: { email: 'ana@shop.test', name: 'Ana "Größe" 𐀀' },
+    returnPath: 'bounces@shop.test',
+    subject: 'Ihre Bestellung',
+    internetMessageId: `${id}@shop.test`,
+    hash: new Uint8Array(sha256(id)),
+    sizeBytes: 4821,
+    queuedAt: 1000,
+    expiresAt: 2000,
+    recipients: ['b@One.Test', 'a@two.test'],
+    ...given,
+  }
+}
+
+const write = <T>(work: (tx: Tx) => Promise<T>) => house.app.db.write(work)
+const insert = (mail: NewEmail) => write((tx) => house.emails.insert(tx, mail))
+
+test('a mail reads back as it was written, its deliveries in the order of its recipients', async () => {
+  const mail = newMail()
+  const { email, deliveries } = await insert(mail)
+  const { recipients, domainId: _domainId, ...shown } = mail
+  assert.deepEqual(email, { n: email.n, ...shown })
+  assert.deepEqual(await house.emails.byId(mail.id), email)
+  assert.deepEqual(await house.emails.byN([email.n, 10 ** 9]), [email])
+  assert.deepEqual(await house.emails.byN([]), [])
+  assert.equal(await house.emails.byId(newId('email')), undefined)
+  const states = await house.emails.deliveriesOf(email.n)
+  assert.deepEqual(
+    states.map(({ n, id, to }) => ({ n, id, to })),
+    deliveries,
+  )
+  assert.deepEqual(
+    deliveries.map(({ to }) => to),
+    recipients,
+  )
+  assert.match(deliveries[0]!.id, /^dlog_[a-z0-9]{24}$/)
+  assert.deepEqual(states[0], {
+    ...deliveries[0]!,
+    ...{ email: email.n, status: 'pending', statusReason: null, attempts: 0, providerId: null, providerName: null },
+    ...{ sentFromEmail: 'ana@shop.test', sentAt: null, createdAt: 1000, updatedAt: 1000, lastReply: null },
+    noticeDue: false,
+  })
+})
+
+test('a null sender stays one', async () => {
+  const { email } = await insert(newMail({ returnPath: '', source: 'system' }))
+  assert.equal((await house.emails.byId(email.id))!.returnPath, '')
+})
+
+test('accepting costs a statement for the mail and one for each recipient', async () => {
+  let statements = 0
+  await write(async (tx) => {
+    const count = (name: 'run' | 'get' | 'all' | 'insert') => {
+      const ask = tx[name] as (...given: unknown[]) => unknown
+      return (...given: unknown[]) => {
+        statements++
+        return ask(...given)
+      }
+    }
+    const counted = { ...tx, run: count('run'), get: count('get'), all: count('all'), insert: count('insert') } as Tx
+    await house.emails.insert(counted, newMail({ recipients: ['a@x.test', 'b@x.test', 'c@x.test'] }))
+  })
+  assert.equal(statements, 4)
+})
+
+test('a try is counted, and the way it goes is noted with its reason', async () => {
+  const { email, deliveries } = await insert(newMail())
+  const ns = deliveries.map(({ n }) => n)
+  await write((tx) => house.emails.noteAttempt(tx, ns, null))
+  await write((tx) => house.emails.noteRoute(tx, [ns[0]!], CARRIER, 'The only account that may use this From address'))
+  await write((tx) => house.emails.noteAttempt(tx, [ns[1]!], CARRIER))
+  await write((tx) => house.emails.noteAttempt(tx, [], CARRIER))
+  await write((tx) => house.emails.noteRoute(tx, [], CARRIER, ''))
+  const [one, two] = await house.emails.deliveriesOf(email.n)
+  assert.deepEqual([one!.attempts, one!.providerId, one!.providerName], [1, CARRIER.id, CARRIER.name])
+  assert.deepEqual([two!.attempts, two!.providerId, two!.providerName], [2, CARRIER.id, CARRIER.name])
+  const shown = (await house.app.outbound.log.get(house.teamId, one!.id))!
+  assert.deepEqual(
+    shown.timeline.map(({ type, detail }) => [type, detail]),
+    [
+      ['accepted', 'Accepted.'],
+      ['routed', 'The only account that may use this From address'],
+    ],
+  )
+  await write((tx) => house.emails.noteRoute(tx, [ns[0]!], { id: null, name: 'Direct' }, 'Directly'))
+  const [again] = await house.emails.deliveriesOf(email.n)
+  assert.deepEqual([again!.providerId, again!.providerName], [null, 'Direct'])
+})
+
+test('routing without an end does not grow without one', async () => {
+  const { email, deliveries } = await insert(newMail({ recipients: ['a@x.test'] }))
+  const { n } = deliveries[0]!
+  await write(async (tx) => {
+    for (let time = 0; time < 400; time++) await house.emails.noteRoute(tx, [n], CARRIER, 'x'.repeat(300))
+  })
+  const [{ length }] = (await house.app.db.read.all(
+    'SELECT length(timeline) AS length FROM deliveries WHERE email = ?',
+    [email.n],
+  )) as [{ length: number }]
+  assert.ok(length >= TIMELINE_MAX && length < TIMELINE_MAX + 1000, String(length))
+})
+
+test('a mail is found by its Message-ID and by what a provider calls it', async () => {
+  const mail = newMail()
+  const { email } = await insert(mail)
+  assert.deepEqual(await house.emails.byMessageId(mail.internetMessageId), email)
+  for (const id of [`${mail.id}@elsewhere.test`, mail.id, '', '@', 'x@y', `x${mail.internetMessageId}`]) {
+    assert.equal(await house.emails.byMessageId(id), undefined, id)
+  }
+  const remember = (n: number, ids: string[]) => write((tx) => house.emails.rememberIds(tx, n, ids))
+  await remember(email.n, ['18c2f', 'x@eu-west-1.amazonses.com'])
+  await remember(email.n, ['18c2f'])
+  assert.deepEqual(await house.emails.byRemoteId('18c2f'), email)
+  assert.deepEqual(await house.emails.byRemoteId('x@eu-west-1.amazonses.com'), email)
+  assert.equal(await house.emails.byRemoteId('unknown'), undefined)
+  const younger = await insert(newMail())
+  await remember(younger.email.n, ['18c2f'])
+  assert.equal((await house.emails.byRemoteId('18c2f'))!.id, younger.email.id)
+})
+
+test('ids that are none are passed over, and so are too many', async () => {
+  const { email } = await insert(newMail())
+  const ids = ['', 'y'.repeat(256), ...Array.from({ length: 100 }, (_, index) => `many-${index}`)]
+  await write((tx) => house.emails.rememberIds(tx, email.n, ids))
+  assert.equal(await house.emails.byRemoteId(''), undefined)
+  assert.equal(await house.emails.byRemoteId('y'.repeat(256)), undefined)
+  assert.ok(await house.emails.byRemoteId('many-19'))
+  assert.equal(await house.emails.byRemoteId('many-20'), undefined)
+})
+
+test('content that is still to be sent is named, and no other', async () => {
+  const [kept, gone] = [newMail(), newMail({ recipients: ['a@x.test'] })]
+  await insert(kept)
+  const { deliveries } = await insert(gone)
+  await write((tx) => house.fate.apply(tx, deliveries[0]!.n, { kind: 'rejected', reason: 'policy', detail: '' }, null))
+  const { email } = { email: (await house.emails.byId(gone.id))! }
+  await write((tx) => house.emails.noteNoticed(tx, email.n, [deliveries[0]!.n]))
+  const named = await house.emails.namedBlobs([kept.hash, gone.hash, sha256('nothing')])
+  assert.deepEqual([...named], [Buffer.from(kept.hash).toString('hex')])
+  assert.deepEqual(await house.emails.namedBlobs([]), new Set())
+  const plan = await house.app.db.read.all<{ detail: string }>(
+    'EXPLAIN QUERY PLAN SELECT DISTINCT blob FROM emails WHERE blob IN (?, ?)',
+    [kept.hash, gone.hash],
+  )
+  assert.match(plan[0]!.detail, /USING COVERING INDEX emails_blob \(blob=\?\)/)
+})
+
+test('mails whose sender has to be told come oldest first, without looking at the others', async () => {
+  const refuse = async (mail: NewEmail) => {
+    const { email, deliveries } = await insert(mail)
+    await write((tx) =>
+      house.fate.apply(tx, deliveries[0]!.n, { kind: 'rejected', reason: 'policy', detail: '' }, null),
+    )
+    return email.n
+  }
+  const before = await house.emails.noticesDue(100)
+  const first = await refuse(newMail())
+  const second = await refuse(newMail())
+  assert.deepEqual(await house.emails.noticesDue(100), [...before, first, second])
+  assert.equal((await house.emails.noticesDue(1)).length, 1)
+  const plan = await house.app.db.read.all<{ detail: string }>(
+    'EXPLAIN QUERY PLAN SELECT DISTINCT email FROM deliveries WHERE notice_due = 1 ORDER BY email LIMIT 5',
+  )
+  assert.deepEqual(
+    plan.map(({ detail }) => detail),
+    ['SCAN deliveries USING COVERING INDEX deliveries_notice'],
+  )
+})
