@@ -19,8 +19,6 @@ export interface BodyPlan {
  * bytes of their own memory, which change threads without a copy.
  */
 export interface BodyReader<R = unknown> {
-  /** URL of the file a thread runs for large bodies: its default export is `inThread` of this reader. */
-  thread: string
   /** What is checked before: less than what is described, where parts are judged by `read` itself. */
   schema: TObject
   /** @throws ProductError for what no schema can say */

@@ -35,7 +35,7 @@ export class LargeBodies {
 
   /**
    * Reads a body in the thread; its pieces are handed over and gone.
-   * @param filename what the thread runs: see BodyReader.thread
+   * @param filename what the thread runs: see Route.reader
    * @throws ProductError what the body is refused with; service_unavailable when the thread gave up
    */
   async read(filename: string, body: LargeBody): Promise<{ value: object; digest: Uint8Array | null }> {

@@ -133,7 +133,10 @@ export interface Route<
   /** Largest body in bytes (default 1 MiB); a larger one needs a `reader`. */
   bodyLimit?: number
   /** Makes what `handle` gets of the body: in a thread where the body is large. */
-  reader?: BodyReader<R>
+  reader?: BodyReader<R> & {
+    /** URL of the file a thread runs for large bodies: its default export is `inThread` of the same reader. */
+    thread: string
+  }
   /** Schema of `data`. */
   reply: TSchema
   /** A paged list, for those whose `query` is not made by `pageQuery`: the chain reads `cursor` and writes `pagination`. */

@@ -28,7 +28,7 @@ const large: Route = route({
   idempotent: true,
   body: Sample,
   bodyLimit: LIMIT,
-  reader,
+  reader: { ...reader, thread: new URL('./large-sample-thread.ts', import.meta.url).href },
   reply: Type.Object({ made: Type.Integer(), name: Type.String(), length: Type.Integer() }),
   async handle({ body }) {
     return { made: ++made, name: body.name, length: body.content.length }

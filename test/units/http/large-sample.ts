@@ -16,7 +16,6 @@ export const Sample = Type.Object({
 })
 
 export const reader: BodyReader<Sampled> = {
-  thread: new URL('./large-sample-thread.ts', import.meta.url).href,
   schema: Sample,
   read({ name, content }) {
     if (name === 'bad') throw invalid('name', 'forbidden_value', 'The name is bad.')

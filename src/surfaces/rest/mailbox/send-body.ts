@@ -91,7 +91,6 @@ export interface ReadMessage {
 }
 
 export const reader: BodyReader<ReadMessage> = {
-  thread: new URL('./send-body-thread.ts', import.meta.url).href,
   schema: NewMessage,
   read: (body) => readMessage(body as NewMessage),
 }

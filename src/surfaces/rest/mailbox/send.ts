@@ -43,7 +43,7 @@ export const sendMessage = route({
   idempotent: true,
   body: NewMessage,
   bodyLimit: BODY_LIMIT,
-  reader,
+  reader: { ...reader, thread: new URL('./send-body-thread.ts', import.meta.url).href },
   reply: SentMessage,
   status: 202,
   async handle({ body, principal, app, request }) {

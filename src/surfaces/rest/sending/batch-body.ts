@@ -64,7 +64,6 @@ export type Read = { mail: NewMail } | { refused: PlainError }
 const check = compileCheck(closed(BatchMessage), 'message')
 
 export const reader: BodyReader<{ messages: Read[] }> = {
-  thread: new URL('./batch-body-thread.ts', import.meta.url).href,
   // Whatever is wrong inside a message is the message's failure, also a wrong type.
   schema: Type.Object({ messages: Type.Array(Type.Unknown(), { minItems: 1, maxItems: BATCH_MAX }) }),
   read: ({ messages }) => ({ messages: (messages as unknown[]).map(readMessage) }),

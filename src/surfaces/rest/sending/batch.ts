@@ -55,7 +55,7 @@ export const sendBatch = route({
   idempotent: true,
   body: Batch,
   bodyLimit: BODY_LIMIT,
-  reader,
+  reader: { ...reader, thread: new URL('./batch-body-thread.ts', import.meta.url).href },
   reply: BatchResults,
   async handle({ body, principal, app, request }) {
     const { messages } = body
