@@ -1,7 +1,7 @@
 // Outgoing https to addresses strangers chose: checked on the address really used, bounded in time and size, never redirected.
 
 import { isIP, type LookupFunction } from 'node:net'
-import { Agent, request } from 'undici'
+import type { Agent, request } from 'undici'
 import { isPublicAddress } from './public-address.ts'
 import type { Resolver } from './resolver.ts'
 
@@ -42,22 +42,19 @@ export interface SafeFetchOptions {
   resolver: Resolver
   /** Lets private addresses through; for trials and closed networks. */
   allowPrivate: boolean
+  /** ms in all; {@link TOTAL_MS} unless given. */
+  totalMs?: number
 }
 
 /** Posts to https addresses that strangers named. Connections stay open a few seconds for the next request to the same host. */
 export class SafeFetch {
   readonly #options: SafeFetchOptions
-  readonly #agent: Agent
+  readonly #totalMs: number
+  #opening: Promise<{ agent: Agent; request: typeof request }> | undefined
 
   constructor(options: SafeFetchOptions) {
     this.#options = options
-    this.#agent = new Agent({
-      connect: { timeout: CONNECT_MS, lookup: this.#lookup },
-      keepAliveTimeout: KEEP_ALIVE_MS,
-      keepAliveMaxTimeout: KEEP_ALIVE_MS,
-      pipelining: 1,
-      maxHeaderSize: 16 * 1024,
-    })
+    this.#totalMs = options.totalMs ?? TOTAL_MS
   }
 
   /** The addresses of a host that may be connected to. @throws Blocked, or the error of the name server */
@@ -71,19 +68,21 @@ export class SafeFetch {
 
   /** Posts `body`. Never throws for what the other side does. */
   async post(url: string, headers: Record<string, string>, body: Uint8Array | string): Promise<PostResult> {
-    const patience = AbortSignal.timeout(TOTAL_MS)
+    const patience = AbortSignal.timeout(this.#totalMs)
     try {
+      this.#opening ??= this.#open()
+      const { agent, request: ask } = await this.#opening
       const { hostname } = new URL(url)
       // Node does not look up what is an address already.
       if (isIP(hostname.replace(/^\[|\]$/g, ''))) await this.addressesOf(hostname)
-      const answer = await request(url, {
+      const answer = await ask(url, {
         method: 'POST',
         headers,
         body,
-        dispatcher: this.#agent,
+        dispatcher: agent,
         signal: patience,
-        headersTimeout: TOTAL_MS,
-        bodyTimeout: TOTAL_MS,
+        headersTimeout: this.#totalMs,
+        bodyTimeout: this.#totalMs,
       })
       const retryAfter = answer.headers['retry-after']
       const head = {
@@ -95,16 +94,29 @@ export class SafeFetch {
       try {
         return { ...head, body: await readStart(answer.body), problem: null, text: null }
       } catch {
-        const text = `The answer was not complete within ${TOTAL_MS / 1000} seconds.`
+        const text = `The answer was not complete within ${this.#totalMs / 1000} seconds.`
         return { ...head, body: null, problem: 'response_too_slow', text }
       }
     } catch (error) {
-      return { ...NO_ANSWER, ...explain(error, patience.aborted) }
+      return { ...NO_ANSWER, ...explain(error, patience.aborted, this.#totalMs) }
     }
   }
 
   async close(): Promise<void> {
-    await this.#agent.destroy()
+    await (await this.#opening)?.agent.destroy()
+  }
+
+  /** Read with the first request: some 25 MB of a thread that never makes one. */
+  async #open() {
+    const { Agent, request } = await import('undici')
+    const agent = new Agent({
+      connect: { timeout: CONNECT_MS, lookup: this.#lookup },
+      keepAliveTimeout: KEEP_ALIVE_MS,
+      keepAliveMaxTimeout: KEEP_ALIVE_MS,
+      pipelining: 1,
+      maxHeaderSize: 16 * 1024,
+    })
+    return { agent, request }
   }
 
   async #resolve(host: string): Promise<string[]> {
@@ -153,14 +165,14 @@ const NO_ANSWER = { status: 0, body: null, retryAfter: null, accepted: false, ma
 const RESET = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'])
 const DNS = new Set(['ENOTFOUND', 'ENODATA', 'ESERVFAIL', 'EREFUSED', 'ETIMEOUT', 'EBADNAME', 'EFORMERR', 'ENOTIMP'])
 
-function explain(error: unknown, timedOut: boolean): { problem: PostProblem; text: string } {
+function explain(error: unknown, timedOut: boolean, totalMs: number): { problem: PostProblem; text: string } {
   const code = (error as { code?: string }).code ?? ''
   const told = (error instanceof Error ? error.message : String(error)).replace(/[^\x20-\x7e]+/g, ' ')
   const text = told.slice(0, ERROR_TEXT_MAX)
   if (error instanceof Blocked) return { problem: 'address_not_allowed', text }
   if (code === 'UND_ERR_CONNECT_TIMEOUT')
     return { problem: 'connect_error', text: 'The host did not take the connection in time.' }
-  if (timedOut) return { problem: 'timeout', text: `No answer within ${TOTAL_MS / 1000} seconds.` }
+  if (timedOut) return { problem: 'timeout', text: `No answer within ${totalMs / 1000} seconds.` }
   if (DNS.has(code)) return { problem: 'dns_error', text: `The name of the host could not be resolved (${code}).` }
   if (RESET.has(code)) return { problem: 'connection_reset', text }
   if (/CERT|TLS|SSL|SIGNATURE|ISSUER/.test(code)) return { problem: 'tls_error', text }

@@ -5,9 +5,11 @@ import Bree from 'bree'
 import type { Timer } from '../base/clock.ts'
 import type { Service } from '../base/loop.ts'
 import type { Context } from '../context.ts'
-import { WORKERS } from './workers.ts'
+import { THREADS } from './workers.ts'
 
 const FILE = fileURLToPath(new URL('./worker-thread.ts', import.meta.url))
+/** A small young generation keeps garbage from piling up. MiB. */
+const YOUNG_MB = 8
 const FIRST_PAUSE_MS = 500
 const LONGEST_PAUSE_MS = 60_000
 /** A worker that lived this long has nothing to do with why the one before it died. ms. */
@@ -28,11 +30,11 @@ export function openSupervisor(app: Context): Service {
     logger: silent as never,
     errorHandler: (error, data) => app.log.error({ err: error, worker: data.name }, 'a worker died'),
     workerMessageHandler: () => {},
-    jobs: WORKERS.map((name) => ({
+    jobs: THREADS.map(({ name, workers }) => ({
       name,
       path: FILE,
       timeout: 0,
-      worker: { workerData: { config: app.config, worker: name } },
+      worker: { workerData: { config: app.config, workers }, resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MB } },
     })),
   })
 
@@ -57,7 +59,7 @@ export function openSupervisor(app: Context): Service {
   return {
     name: 'workers',
     async start() {
-      for (const name of WORKERS) await run(name)
+      for (const { name } of THREADS) await run(name)
     },
     async stop() {
       stopping = true

@@ -1,23 +1,24 @@
-// One worker in a thread of its own: opens the house on the same data folder, runs until it is told to stop.
+// The workers of one thread: opens the house on the same data folder, runs them until they are told to stop.
 
 import { parentPort, workerData } from 'node:worker_threads'
+import { closeAll } from '../base/loop.ts'
 import type { Config } from '../config/config.ts'
+
 import { openContext } from '../context.ts'
 import { openWorker, type WorkerName } from './workers.ts'
 
-const { config, worker: name } = workerData as { config: Config; worker: WorkerName }
+const { config, workers: names } = workerData as { config: Config; workers: readonly WorkerName[] }
 const app = await openContext(config)
-const worker = openWorker(app, name)
-await worker.start()
+const workers = names.map((name) => openWorker(app, name))
+for (const worker of workers) await worker.start()
 
 // The words of Bree: "cancel" asks for the end, "cancelled" tells that it is there.
 parentPort!.once('message', async (message: unknown) => {
   if (message !== 'cancel') return
   try {
-    await worker.stop()
-    await app.close()
+    await closeAll([...workers.map((worker) => () => worker.stop()), () => app.close()])
   } catch (error) {
-    app.log.error({ err: error, worker: name }, 'a worker did not end cleanly')
+    app.log.error({ err: error, workers: names }, 'workers did not end cleanly')
   }
   parentPort!.postMessage('cancelled')
 })

@@ -12,6 +12,11 @@ export interface Worker extends Service {
 export const WORKERS = ['deliver', 'webhooks'] as const
 export type WorkerName = (typeof WORKERS)[number]
 
+/** The threads and who works in each: both wait for others most of the time, and a thread of its own costs some 50 MB. */
+export const THREADS: readonly { name: string; workers: readonly WorkerName[] }[] = [
+  { name: 'deliver', workers: WORKERS },
+]
+
 /** Makes a worker on an open house, in whatever thread that is. */
 export function openWorker(app: Context, name: WorkerName): Worker {
   return name === 'deliver' ? app.outbound.runner() : app.telling.dispatcher()

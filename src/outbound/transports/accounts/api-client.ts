@@ -1,6 +1,6 @@
 // Calls the HTTPS interfaces of providers: bounded in time and size, never redirected, through no proxy.
 
-import { Agent, request } from 'undici'
+import type { Agent, request } from 'undici'
 import type { Clock } from '../../../base/clock.ts'
 
 /** Longest answer that is read. Bytes. */
@@ -43,19 +43,10 @@ export type ApiResult =
 /** Keeps connections open for a few seconds. One for each account, so that none waits for another. */
 export class ApiClient {
   readonly #clock: Clock
-  readonly #agent: Agent
+  #opening: Promise<{ agent: Agent; request: typeof request }> | undefined
 
   constructor(clock: Clock) {
     this.#clock = clock
-    // An agent of our own knows no proxy of the environment.
-    this.#agent = new Agent({
-      connect: { timeout: CONNECT_MS },
-      connections: CONNECTIONS_MAX,
-      pipelining: 1,
-      keepAliveTimeout: KEEP_ALIVE_MS,
-      keepAliveMaxTimeout: KEEP_ALIVE_MS,
-      maxResponseSize: ANSWER_MAX,
-    })
   }
 
   /** Never throws for what the other side does. */
@@ -65,11 +56,13 @@ export class ApiClient {
     const signal = call.signal === undefined ? patience : AbortSignal.any([patience, call.signal])
     if (signal.aborted) return { kind: 'unreached', stage: 'connect', text: 'The call was given up.' }
     try {
-      const answer = await request(call.url, {
+      this.#opening ??= open()
+      const { agent, request: ask } = await this.#opening
+      const answer = await ask(call.url, {
         method: call.method,
         headers: { accept: 'application/json', ...call.headers },
         body: call.body ?? null,
-        dispatcher: this.#agent,
+        dispatcher: agent,
         signal,
         headersTimeout: timeoutMs,
         bodyTimeout: timeoutMs,
@@ -84,7 +77,7 @@ export class ApiClient {
 
   /** Waits for calls under way. */
   async close(): Promise<void> {
-    await this.#agent.close()
+    await (await this.#opening)?.agent.close()
   }
 
   /** RFC 9110 10.2.3: seconds, or a date. */
@@ -160,4 +153,19 @@ function causeOf(error: unknown): { code: string; syscall: string } {
 export function shown(text: string, max = TEXT_MAX): string {
   const line = text.replace(/[^\x21-\x7e]+/g, ' ').trim()
   return line.length <= max ? line : `${line.slice(0, max - 1)}…`
+}
+
+/** Read with the first call: a thread that never makes one does without. */
+async function open() {
+  const { Agent, request } = await import('undici')
+  // An agent of our own knows no proxy of the environment.
+  const agent = new Agent({
+    connect: { timeout: CONNECT_MS },
+    connections: CONNECTIONS_MAX,
+    pipelining: 1,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    keepAliveMaxTimeout: KEEP_ALIVE_MS,
+    maxResponseSize: ANSWER_MAX,
+  })
+  return { agent, request }
 }
