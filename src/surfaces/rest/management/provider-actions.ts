@@ -57,7 +57,13 @@ const testProvider = route({
   body: record('ProviderTestInput', 'Whom to send a test mail, if anybody.', {
     to_email: Type.Optional(
       Nullable(
-        Type.String({ minLength: 3, maxLength: 254, pattern: '^[^@\\s]+@[^@\\s]+$', examples: ['me@shop.example'] }),
+        Type.String({
+          minLength: 3,
+          maxLength: 254,
+          pattern: '^[^@\\s]+@[^@\\s]+$',
+          description: 'Gets a one-line mail; without it the test ends when signed in.',
+          examples: ['me@shop.example'],
+        }),
       ),
     ),
   }),

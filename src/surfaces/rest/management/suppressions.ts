@@ -44,7 +44,12 @@ const createSuppression = route({
   permission: 'suppression.manage',
   idempotent: true,
   body: record('SuppressionCreate', 'Who gets no more mail, and why.', {
-    email: Type.String({ minLength: 3, maxLength: EMAIL_TEXT_MAX, examples: ['gone@customer.example'] }),
+    email: Type.String({
+      minLength: 3,
+      maxLength: EMAIL_TEXT_MAX,
+      description: 'Who gets no more mail of the team.',
+      examples: ['gone@customer.example'],
+    }),
     note: Type.Optional(Nullable(Type.String({ maxLength: NOTE_MAX, description: 'For whoever reads the list.' }))),
   }),
   reply: Suppression,

@@ -117,7 +117,7 @@ const updateWebhook = route({
     url: Type.Optional(WebhookUrl),
     event_types: Type.Optional(EventTypes),
     ...OPTIONAL,
-    enabled: Type.Optional(Type.Boolean()),
+    enabled: Type.Optional(Type.Boolean({ description: 'Whether it is told of what happens.' })),
   }),
   reply: Webhook,
   etag: true,

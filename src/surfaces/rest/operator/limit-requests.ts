@@ -19,7 +19,11 @@ const listRequests = route({
   tag: 'Limit requests',
   summary: 'Lists the requests of all teams, newest first.',
   as: 'operator',
-  query: pageQuery({ limit: MANAGEMENT_PAGE, status: LimitRequestStatus, team_id: Id('team') }),
+  query: pageQuery({
+    limit: MANAGEMENT_PAGE,
+    status: LimitRequestStatus,
+    team_id: { ...Id('team'), description: 'Requests of this team.' },
+  }),
   reply: listOf(OperatorLimitRequest),
   async handle({ query: { status, team_id: teamId, limit }, after, app }) {
     const page = await app.outbound.sharedLimit.list({ teamId, status, limit, after })

@@ -36,7 +36,7 @@ const listQueue = route({
   as: 'operator',
   query: pageQuery({
     limit: MANAGEMENT_PAGE,
-    team_id: Id('team'),
+    team_id: { ...Id('team'), description: 'Mail of this team.' },
     domain: Type.String({ minLength: 1, maxLength: 253, description: 'Domain of the recipient.' }),
   }),
   reply: listOf(QueueEntry),

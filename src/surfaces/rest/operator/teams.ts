@@ -13,7 +13,7 @@ import { record } from '../schemas/record.ts'
 import { TimeOf } from '../schemas/time.ts'
 
 const params = Type.Object({ team_id: Id('team') })
-const Name = Type.String({ minLength: 1, maxLength: 100 })
+const Name = Type.String({ minLength: 1, maxLength: 100, description: 'For people.' })
 const Status = Words(['active', 'suspended'], 'Every credential of a suspended team is refused, its mail is deferred.')
 
 const OperatorTeam = record('OperatorTeam', 'A team, with what it may send through the shared account.', {
@@ -69,8 +69,10 @@ const updateTeam = route({
   body: record('OperatorTeamUpdate', 'What is to change.', {
     name: Type.Optional(Name),
     status: Type.Optional(Status),
-    ses_enabled: Type.Optional(Type.Boolean()),
-    ses_daily_limit: Type.Optional(Nullable(Type.Integer({ minimum: 0, maximum: DAILY_MAX }))),
+    ses_enabled: Type.Optional(Type.Boolean({ description: 'Whether it may use the shared Amazon SES account.' })),
+    ses_daily_limit: Type.Optional(
+      Nullable(Type.Integer({ minimum: 0, maximum: DAILY_MAX, description: 'Recipients a day; null for no limit.' })),
+    ),
   }),
   reply: OperatorTeam,
   async handle({ params: { team_id }, body, app }) {
@@ -100,7 +102,7 @@ const createTeamKey = route({
   params,
   body: record('TeamKeyCreate', 'What the key may do.', {
     name: Name,
-    role: Default(Words(['root:full', 'root:readonly', 'root:webhook_admin']), 'root:full'),
+    role: Default(Words(['root:full', 'root:readonly', 'root:webhook_admin'], 'What it may do.'), 'root:full'),
   }),
   reply: NewApiKey,
   status: 201,

@@ -10,11 +10,12 @@ const short = (description: string) => Type.String({ minLength: 1, maxLength: 25
 const shortOrNull = (description: string) => Type.Optional(Nullable(Type.String({ maxLength: 255, description })))
 const Email = Type.String({ minLength: 3, maxLength: 255, pattern: '^[^@\\s]+@[^@\\s]+$' })
 
+const count = { minimum: 1, maximum: Number.MAX_SAFE_INTEGER }
 const Cap = Type.Union(
   [
-    Type.Integer({ minimum: 1, description: 'A fixed cap.' }),
+    Type.Integer({ ...count, description: 'A fixed cap.' }),
     Type.Object(
-      { min: Type.Integer({ minimum: 1 }), max: Type.Integer({ minimum: 1 }) },
+      { min: Type.Integer(count), max: Type.Integer(count) },
       { additionalProperties: false, description: 'A range the cap of each window is drawn from.' },
     ),
     Type.Null(),
