@@ -20,10 +20,7 @@ const house = await startHouse({
   zone: { 'hooks.test': { A: ['127.0.0.1'] } },
   env: { ALLOW_PRIVATE_WEBHOOKS: 'true', EXTRA_CA_FILE: hook.caFile },
 })
-const dispatcher = house.app.telling.dispatcher()
-await dispatcher.start()
 after(async () => {
-  await dispatcher.stop()
   await house.close()
   await hook[Symbol.asyncDispose]()
 })
@@ -59,7 +56,7 @@ test('an event is told with the bytes that were stored, signed for both kinds of
   const webhook = await subscribe({ event_types: ['message.delivered'] })
   const eventId = await happen()
   await happen('message.bounced')
-  await dispatcher.settle()
+  await house.settle()
   assert.equal(hook.told.length, 1)
   const [told] = hook.told
   assert.equal(told!.headers['x-service-event-id'], eventId)
@@ -83,7 +80,7 @@ test('narrowed to a mailbox or a domain, told from its making on', async () => {
   const webhook = await subscribe({ mailbox_ids: [mailboxId] })
   await happen('message.received', { mailboxId })
   await happen('message.received')
-  await dispatcher.settle()
+  await house.settle()
   assert.equal(hook.told.length, 1)
   await end(webhook.id)
 })
@@ -95,10 +92,10 @@ test('eight attempts within a day, then given up', async () => {
     response.end('no')
   })
   await happen()
-  await dispatcher.settle()
+  await house.settle()
   for (let hours = 0; hours < 30; hours++) {
     clock.advance(HOUR)
-    await dispatcher.settle()
+    await house.settle()
   }
   const rows = (await attempts(webhook.id)).toReversed()
   assert.deepEqual(
@@ -120,7 +117,7 @@ test('Retry-After of a busy receiver is heard', async () => {
     response.writeHead(503, { 'retry-after': '7200' }).end()
   })
   await happen()
-  await dispatcher.settle()
+  await house.settle()
   const [row] = await attempts(webhook.id)
   assert.equal(Date.parse(row!.next_retry_at!) - Date.parse(row!.created_at), 2 * HOUR)
   await end(webhook.id)
@@ -131,12 +128,12 @@ test('deleted or switched off while retries wait: nothing more is told', async (
   const off = await subscribe()
   hook.answer((_told, response) => response.writeHead(302, { location: hook.url('/elsewhere') }).end())
   await happen()
-  await dispatcher.settle()
+  await house.settle()
   assert.equal(hook.told.length, 2)
   await end(gone.id)
   data(await house.call('PATCH', `/webhooks/${off.id}`, team.key, { enabled: false }))
   clock.advance(24 * HOUR)
-  await dispatcher.settle()
+  await house.settle()
   assert.equal(hook.told.length, 2)
   failure(await house.get(`/webhooks/${gone.id}/deliveries`, team.key), 404, 'not_found')
   failure(await house.call('POST', `/webhooks/${off.id}/test`, team.key), 409, 'conflict')
@@ -149,7 +146,7 @@ test('a rotated secret signs beside the old one through the grace', async () => 
     await house.call('POST', `/webhooks/${webhook.id}/rotate-secret`, team.key, { grace_seconds: 60 }),
   )
   await happen()
-  await dispatcher.settle()
+  await house.settle()
   const told = hook.told.at(-1)!
   // The verifier knows the time of the machine alone: its signature is compared instead of its judgement.
   const at = new Date(Number(told.headers['webhook-timestamp']) * 1000)
@@ -160,7 +157,7 @@ test('a rotated secret signs beside the old one through the grace', async () => 
   assert.match(told.headers['x-service-signature-previous']!, /^sha256=/)
   clock.advance(61_000)
   await happen()
-  await dispatcher.settle()
+  await house.settle()
   assert.equal(hook.told.at(-1)!.headers['x-service-signature-previous'], undefined)
   await end(webhook.id)
 })
@@ -178,11 +175,11 @@ test('a test event is told whatever was asked for, and its answer shown', async 
 test('a delivery is replayed as a new series until its payload has expired', async () => {
   const webhook = await subscribe()
   const eventId = await happen()
-  await dispatcher.settle()
+  await house.settle()
   const [first] = await attempts(webhook.id)
   const replay = () => house.call('POST', `/webhooks/${webhook.id}/deliveries/${first!.id}/replay`, team.key)
   assert.equal(data<{ event_id: string }>(await replay(), 202).event_id, eventId)
-  await dispatcher.settle()
+  await house.settle()
   const rows = await attempts(webhook.id, `?event_id=${eventId}`)
   assert.deepEqual(
     rows.map((row) => row.delivery_attempt),
@@ -199,11 +196,11 @@ test('after twenty events in a row over three days that could not be told it is 
   for (let day = 0; day < 6; day++) {
     for (let i = 0; i < 5; i++) await happen()
     for (let hours = 0; hours < 25; hours++) {
-      await dispatcher.settle()
+      await house.settle()
       clock.advance(HOUR)
     }
   }
-  await dispatcher.settle()
+  await house.settle()
   const shown = data<Webhook>(await house.get(`/webhooks/${webhook.id}`, team.key))
   assert.deepEqual([shown.status, shown.disabled_reason], ['disabled', 'too_many_failures'])
   const again = data<Webhook>(await house.call('PATCH', `/webhooks/${webhook.id}`, team.key, { enabled: true }))
@@ -215,7 +212,7 @@ test('a restart in the middle keeps the schedule', async () => {
   const webhook = await subscribe()
   hook.answer((_told, response) => response.writeHead(500).end())
   await happen()
-  await dispatcher.settle()
+  await house.settle()
   const [row] = await attempts(webhook.id)
   const other = house.app.telling.dispatcher()
   await other.start()
@@ -225,7 +222,7 @@ test('a restart in the middle keeps the schedule', async () => {
   clock.advance(Date.parse(row!.next_retry_at!) - clock.now())
   await other.settle()
   await other.stop()
-  await dispatcher.settle()
+  await house.settle()
   assert.equal(hook.told.length, 2)
   await end(webhook.id)
 })
