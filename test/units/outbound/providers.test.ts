@@ -273,6 +273,26 @@ test('a password is kept sealed, for this purpose, and leaves with its account',
   assert.deepEqual(await providers.secretsOf(made), { smtpPassword: null, refreshToken: null })
 })
 
+test('a connected account keeps its address and has no server of its own; everything else can be changed', async () => {
+  const connected = { teamId: team, type: 'outlook_api' as const, name: 'Outlook', oauthEmail: 'ann@shop.test' }
+  const made = await app.db.write((tx) => providers.createOAuth(tx, { ...connected, refreshToken: 'token words' }))
+  assert.deepEqual([made.status, made.hasRefreshToken, made.hasSmtpPassword], ['pending', true, false])
+  await providers.health.checkDue()
+  const change = { name: 'Ann', fromName: 'Ann', quotas: { perDay: 10 }, percentage: 3, trackingDomain: 't.shop.test' }
+  const changed = await providers.update(team, made.id, change)
+  assert.deepEqual([changed.status, changed.name, changed.quotas.perDay], ['active', 'Ann', { min: 10, max: 10 }])
+  const foreign = { fromEmail: 'bob@shop.test', smtpHost: 'a.test', smtpPort: 25, smtpUsername: 'x', smtpPassword: 'x' }
+  for (const [member, value] of Object.entries({ ...foreign, fromEmail: null, smtpProtocol: 'tls' })) {
+    const field = member.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+    const wrong = failure('validation_error', { field, code: 'forbidden_value' })
+    await assert.rejects(providers.update(team, made.id, { [member]: value }), wrong)
+  }
+  // Connected again: the newer token holds, and a version of its own.
+  const again = await app.db.write((tx) => providers.createOAuth(tx, { ...connected, refreshToken: 'newer words' }))
+  assert.deepEqual([again.id, again.status, again.connectionVersion], [made.id, 'pending', made.connectionVersion + 1])
+  assert.equal((await providers.secretsOf(again)).refreshToken, 'newer words')
+})
+
 test('the shared account the operator has closed is opened by the operator alone', async () => {
   const shared = (enabled: boolean) => app.db.write((tx) => providers.connections.ensureShared(tx, team, enabled))
   await shared(true)
