@@ -96,7 +96,9 @@ export function textOf(text: string | undefined): Text | null {
 
 /** @throws ProductError validation_error for content that is no base64 */
 export function fileOf(place: string, file: { filename: string; type?: string; content: string }): RoughAttachment {
-  const content = decodeContent(`${place}.content`, file.content)
+  const decoded = decodeContent(`${place}.content`, file.content)
+  // Node cuts small ones from a pool, all of which would travel along between threads.
+  const content = decoded.length === decoded.buffer.byteLength ? decoded : new Uint8Array(decoded)
   return {
     filename: file.filename,
     type: file.type ?? null,

@@ -1,0 +1,79 @@
+// While large mails are taken for sending, the listeners go on answering: what is long is read and composed in threads.
+
+import assert from 'node:assert/strict'
+import { monitorEventLoopDelay } from 'node:perf_hooks'
+import { after, test } from 'node:test'
+import { ManualClock } from '../support/clock.ts'
+import { startHouse } from '../support/house.ts'
+
+const MIB = 1_048_576
+// Time stands still, so that no clock of the house adds to what is looked at.
+const clock = new ManualClock()
+const house = await startHouse({ clock })
+after(() => house.close())
+const team = await house.team()
+await team.domain('shop.test')
+const ana = await team.mailbox('ana@shop.test')
+
+const message = (more: Record<string, unknown>) => {
+  return { from: { email: 'news@shop.test' }, to: { email: ana.email }, subject: 'Heavy', text_body: 'x', ...more }
+}
+const file = (mib: number, fill: number) => {
+  return { filename: `${fill}.zip`, content: Buffer.alloc(mib * MIB, fill).toString('base64') }
+}
+const sentence = 'The quick brown fox jumps over the lazy dog, and nobody minds. '
+
+const batches: [name: string, messages: unknown[]][] = [
+  [
+    'two messages with 22 MiB of files each',
+    [1, 3].map((n) => message({ attachments: [file(11, n), file(11, n + 1)] })),
+  ],
+  ['a hundred messages of 600 KiB', Array(100).fill(message({ text_body: sentence.repeat(9600) }))],
+  [
+    'a hundred messages to fifty people each',
+    Array.from({ length: 100 }, (_, m) =>
+      message({ bcc: Array.from({ length: 49 }, (_, i) => ({ email: `u${m}.${i}@shop.test` })) }),
+    ),
+  ],
+  ['a subject of 60 MB', [message({ subject: 'x'.repeat(60_000_000) })]],
+]
+const heavy: [name: string, url: string, key: string, body: string][] = [
+  ...batches.map(([name, messages]): [string, string, string, string] => [
+    name,
+    `${house.sendOrigin}/api/v1/emails/send/batch`,
+    team.key,
+    JSON.stringify({ messages }),
+  ]),
+  [
+    'a mail of a mailbox with 24 MiB of files',
+    '/mailbox/messages/send',
+    ana.key,
+    JSON.stringify({
+      ...{ to: [{ email: 'eve@shop.test' }], subject: 'Heavy', text_body: 'x' },
+      attachments: [file(8, 5), file(8, 6), file(8, 7)],
+    }),
+  ],
+]
+
+for (const [name, url, key, body] of heavy) {
+  test(name, async (t) => {
+    const delay = monitorEventLoopDelay({ resolution: 5 })
+    let taken = false
+    const sending = house.call('POST', url, key, body, { 'idempotency-key': name.replaceAll(' ', '-') }).finally(() => {
+      taken = true
+    })
+    delay.enable()
+    let answered = 0
+    while (!taken) {
+      assert.equal((await house.get('/mailbox/me', ana.key)).status, 200)
+      if (!taken) answered++
+    }
+    delay.disable()
+    const { status, body: answer } = await sending
+    assert.ok(status === 200 || status === 202, JSON.stringify(answer).slice(0, 300))
+    t.diagnostic(
+      `${answered} answers meanwhile; longest pause ${Math.round(delay.max / 1e6)} ms (the test's own work included)`,
+    )
+    assert.ok(answered >= 10, `only ${answered} answers meanwhile`)
+  })
+}
