@@ -36,9 +36,10 @@ export interface QueueFilter {
 
 /** Whose deliveries are passed over when work is looked for. */
 export interface PassedOver {
-  lanes: readonly string[]
-  origins: readonly string[]
   teams: readonly string[]
+  origins: readonly string[]
+  /** Origins at one domain of recipients only, each made by {@link laneOf}. */
+  lanes: readonly string[]
 }
 
 /** Who has a delivery in hand, and until when (ms) nobody else takes it. */
@@ -68,6 +69,11 @@ export function originOf(email: Email): string {
   return sha256(JSON.stringify(parts)).toString('base64url').slice(0, 16)
 }
 
+/** The deliveries of one origin to one domain. */
+export function laneOf(waiting: Waiting): string {
+  return `${waiting.origin} ${waiting.lane}`
+}
+
 export class Queue {
   readonly #db: Db
 
@@ -82,7 +88,7 @@ export class Queue {
   async add(tx: Tx, email: Email, deliveries: readonly { n: number; to: string }[], dueAt: number): Promise<void> {
     if (deliveries.length === 0) return
     const origin = originOf(email)
-    const values = deliveries.flatMap(({ n, to }) => [n, email.n, email.teamId, origin, laneOf(to), dueAt])
+    const values = deliveries.flatMap(({ n, to }) => [n, email.n, email.teamId, origin, domainOf(to), dueAt])
     const marks = deliveries.map(() => '(?, ?, ?, ?, ?, ?)').join(', ')
     await tx.run(`INSERT INTO queue (delivery, email, team_id, origin, lane, due_at) VALUES ${marks}`, values)
   }
@@ -93,9 +99,9 @@ export class Queue {
    */
   async due(now: number, limit: number, over: PassedOver, after: Waiting | null): Promise<Waiting[]> {
     const lists = [
-      ['lane', over.lanes],
-      ['origin', over.origins],
       ['team_id', over.teams],
+      ['origin', over.origins],
+      [`origin || ' ' || lane`, over.lanes],
     ] as const
     const notIn = lists.filter(([, list]) => list.length > 0)
     const rows = await this.#db.read.all<Omit<Row, 'lease' | 'handed'>>(
@@ -145,6 +151,13 @@ export class Queue {
           token,
         ])
       }
+    })
+  }
+
+  /** Lets go of everything that one hand holds and has not handed over; it is due now. */
+  letGo(token: string, now: number): Promise<void> {
+    return this.#db.write(async (tx) => {
+      await tx.run('UPDATE queue SET lease = NULL, due_at = ? WHERE lease = ? AND handed = 0', [now, token])
     })
   }
 
@@ -219,7 +232,7 @@ export class Queue {
   }
 }
 
-function laneOf(address: string): string {
+function domainOf(address: string): string {
   return address.slice(address.lastIndexOf('@') + 1).toLowerCase()
 }
 

@@ -17,7 +17,6 @@ import { mailboxFilters } from './management/mailbox-filters.ts'
 import { mailboxKeys } from './management/mailbox-keys.ts'
 import { mailboxes } from './management/mailboxes.ts'
 import { providerActions } from './management/provider-actions.ts'
-import { providerActions } from './management/provider-actions.ts'
 import { providerOauth } from './management/provider-oauth.ts'
 import { providers } from './management/providers.ts'
 import { sharedLimit } from './management/shared-limit.ts'
@@ -39,7 +38,6 @@ const management = [
   ...inboundLogs,
   ...emailLogs,
   ...providers,
-  ...providerActions,
   ...providerActions,
   ...providerOauth,
   ...sharedLimit,
