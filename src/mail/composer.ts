@@ -21,6 +21,7 @@ export class Composer {
     resourceLimits: THREAD_MEMORY,
     recordTiming: false,
   })
+  #closed = false
 
   constructor() {
     // A thread that dies without work is replaced by the pool; one with work rejects its task.
@@ -34,6 +35,8 @@ export class Composer {
    */
   async write(draft: RoughDraft, isRead: boolean): Promise<Written> {
     if (contentBytes(draft) <= HERE_MAX) return write(draft, isRead)
+    // A pool that was ended would begin anew.
+    if (this.#closed) throw new ProductError('service_unavailable', 'Mailstead is closing.')
     const result = await this.#pool
       .run({ draft, isRead }, { transferList: memoryOf(draft) as never })
       .catch((cause) => {
@@ -45,6 +48,7 @@ export class Composer {
 
   /** Ends the thread. */
   async close(): Promise<void> {
+    this.#closed = true
     await this.#pool.destroy()
   }
 }

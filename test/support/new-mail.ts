@@ -1,0 +1,24 @@
+// A mail as somebody wants it sent: short, and right unless told otherwise.
+
+import type { NewMail } from '../../src/outbound/submit/new-mail.ts'
+
+export function newMail(more: Partial<NewMail> = {}): NewMail {
+  return {
+    from: { email: 'news@shop.test', name: 'Shop' },
+    to: [{ email: 'ben@shop.test', name: 'Ben' }],
+    cc: [],
+    bcc: [],
+    replyTo: [],
+    subject: 'Hello',
+    textBody: 'Hello Ben',
+    htmlBody: null,
+    headers: {},
+    attachments: [],
+    returnPath: null,
+    inReplyTo: null,
+    sendAt: null,
+    undoSeconds: 0,
+    saveToSent: true,
+    ...more,
+  }
+}
