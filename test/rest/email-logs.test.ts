@@ -8,7 +8,7 @@ import type { Outcome } from '../../src/outbound/records.ts'
 import type { DeliveryLog, DeliveryLogDetail } from '../../src/surfaces/rest/schemas/delivery-log.ts'
 import { ManualClock } from '../support/clock.ts'
 import { startHouse } from '../support/house.ts'
-import { data, failure, success, walk } from './expect.ts'
+import { data, failure, issues, success, walk } from './expect.ts'
 
 const DAY = 86_400_000
 const clock = new ManualClock(Date.UTC(2030, 0, 2, 3, 4, 5))
@@ -17,19 +17,25 @@ after(() => house.close())
 const team = await house.team()
 const other = await house.team('Other')
 const { emails, fate, log } = house.app.outbound
+const ACCOUNT = { id: newId('provider'), name: 'Primary' }
 
 /** Accepts a mail as the API does, and moves its deliveries. */
-async function accept(recipients: string[], outcome: Outcome | null, subject = 'Your order'): Promise<string> {
+async function accept(
+  recipients: string[],
+  outcome: Outcome | null,
+  subject = 'Your order',
+  mailboxId: string | null = null,
+): Promise<string> {
   const id = newId('email')
   await house.app.db.write(async (tx) => {
     const { deliveries } = await emails.insert(tx, {
-      ...{ id, teamId: team.id, mailboxId: null, source: 'batch_api', scope: { type: 'all' }, domainId: null },
+      ...{ id, teamId: team.id, mailboxId, source: 'batch_api', scope: { type: 'all' }, domainId: null },
       ...{ from: { email: 'news@shop.test', name: 'Shop' }, returnPath: null, subject, recipients },
       ...{ internetMessageId: `${id}@shop.test`, hash: sha256(id), sizeBytes: 4821, queuedAt: clock.now() },
       expiresAt: clock.now() + 2 * DAY,
     })
     for (const { n } of deliveries) {
-      if (outcome) await fate.apply(tx, n, outcome, { id: null, name: 'Direct' })
+      if (outcome) await fate.apply(tx, n, outcome, ACCOUNT)
     }
   })
   return id
@@ -52,7 +58,7 @@ test('a row for each recipient, newest first', async () => {
   const rows = await list()
   assert.equal(rows[0]!.to_email, 'nobody@elsewhere.test')
   assert.deepEqual([rows[0]!.status, rows[0]!.status_reason], ['failed', 'bounced: 550 5.1.1 user unknown'])
-  assert.deepEqual([rows[1]!.status, rows[1]!.message_id, rows[1]!.provider_name], ['sent', first, 'Direct'])
+  assert.deepEqual([rows[1]!.status, rows[1]!.message_id, rows[1]!.provider_name], ['sent', first, ACCOUNT.name])
   assert.equal(rows.length, 3)
 })
 
@@ -78,6 +84,56 @@ test('what was asked for is told back; a range is bounded', async () => {
   assert.equal(failure(wide, 400, 'invalid_parameter').param, 'to_date')
 })
 
+test('a filter that is none is told by name', async () => {
+  for (const [query, issue] of [
+    ['status=bounced', 'status invalid_enum'],
+    ['from_date=2030-02-30', 'from_date invalid_format'],
+    ['to_date=tomorrow', 'to_date invalid_format'],
+    ['provider_id=dprov_1', 'provider_id invalid_format'],
+    ['message_id=msg_0a1b2c3d4e5f6g7h8i9j0k1l', 'message_id invalid_format'],
+    ['search=', 'search too_small'],
+    [`q=${'x'.repeat(256)}`, 'q too_big'],
+    ['limit=101', 'limit too_big'],
+  ] as const) {
+    issues(await house.get(`/emails/logs?${query}`, team.key), 400, 'invalid_parameter', [issue])
+  }
+})
+
+test('a page of one list does not go on in another', async () => {
+  const { pagination } = success(await house.get('/emails/logs?limit=1', team.key))
+  const reply = await house.get(`/emails/logs?limit=1&status=sent&cursor=${pagination!.next_cursor}`, team.key)
+  assert.equal(failure(reply, 400, 'invalid_parameter').param, 'cursor')
+})
+
+test('what was put off says when it is tried again', async () => {
+  const nextAt = clock.now() + DAY
+  const later: Outcome = { kind: 'deferred', reply: reply(451, '4.7.1', 'x'.repeat(400)), cause: 'greylisted', nextAt }
+  const id = await accept(['slow@customer.test'], later, 'Later')
+  const [row] = await list(`?message_id=${id}`)
+  assert.equal(row!.status, 'pending')
+  assert.match(row!.status_reason!, /^deferred: 451 4\.7\.1 x+…$/)
+  const shown = data<DeliveryLogDetail>(await house.get(`/emails/logs/${row!.id}`, team.key))
+  const step = shown.timeline.at(-1)!
+  assert.match(step.detail, /^451 4\.7\.1 x+…; tried again at 2030-01-04T03:04:05\.000Z$/)
+  assert.equal(step.detail.length, 300)
+  const email = (await emails.byId(id))!
+  await house.app.db.write(async (tx) => {
+    for (const { n } of await emails.deliveriesOf(email.n)) await fate.apply(tx, n, { kind: 'cancelled' }, null)
+    await tx.run('DELETE FROM deliveries WHERE email = ?', [email.n])
+  })
+})
+
+test('mail of one mailbox, and of one account', async () => {
+  await team.domain('box.test')
+  const box = await team.mailbox('ana@box.test')
+  const id = await accept(['friend@customer.test'], { kind: 'rejected', reason: 'policy', detail: 'No.' }, 'Hi', box.id)
+  assert.deepEqual(await recipients(`?mailbox_id=${box.id}`), ['friend@customer.test'])
+  const [row] = await list(`?mailbox_id=${box.id}&provider_id=${ACCOUNT.id}`)
+  assert.deepEqual([row!.message_id, row!.provider_id, row!.status_reason], [id, ACCOUNT.id, 'policy: No.'])
+  assert.deepEqual(await recipients(`?provider_id=${newId('provider')}`), [])
+  failure(await house.get('/emails/logs', box.key), 403, 'insufficient_permissions')
+})
+
 test('one row tells what happened, in order', async () => {
   const [row] = await list('?status=failed')
   const shown = data<DeliveryLogDetail>(await house.get(`/emails/logs/${row!.id}`, team.key))
@@ -99,7 +155,7 @@ test('what is not of the team is not there', async () => {
 
 test('rows go when their time is over and they have ended', async () => {
   const waiting = await accept(['late@customer.test'], null)
-  assert.equal(await log.prune(clock.now() + 1), 3)
+  assert.equal(await log.prune(clock.now() + 1), 4)
   assert.deepEqual(
     (await list()).map((row) => row.message_id),
     [waiting],

@@ -5,8 +5,10 @@ import { after, before, test } from 'node:test'
 import { newId } from '../../../src/base/ids.ts'
 import { sha256 } from '../../../src/base/secrets.ts'
 import type { Tx } from '../../../src/db/db.ts'
+import { blobSweep } from '../../../src/jobs/retention.ts'
 import type { NewEmail } from '../../../src/outbound/log/emails.ts'
 import { TIMELINE_MAX } from '../../../src/outbound/log/timeline.ts'
+import { SWEEP_GRACE_MS } from '../../../src/store/blobs.ts'
 import { openSent, type SentHouse } from '../../support/sent.ts'
 
 let house: SentHouse
@@ -193,4 +195,23 @@ test('mails whose sender has to be told come oldest first, without looking at th
     plan.map(({ detail }) => detail),
     ['SCAN deliveries USING COVERING INDEX deliveries_notice'],
   )
+})
+
+test('the sweep leaves content that is still to be sent, and takes it when it has left', async () => {
+  const { app, clock, emails } = house
+  const taken = { smtpCode: 250, enhancedCode: null, text: 'Ok' }
+  const email = await house.accepted(['a@x.test', 'b@x.test'])
+  const [one, two] = await emails.deliveriesOf(email.n)
+  const hash = (await emails.byId(email.id))!.hash!
+  const sweep = async () => {
+    clock.advance(SWEEP_GRACE_MS + 1)
+    await blobSweep.run({ app, log: app.log, signal: new AbortController().signal })
+    return app.store.blobs.size(hash)
+  }
+  const leave = (n: number) =>
+    write((tx) => house.fate.apply(tx, n, { kind: 'sent', reply: taken, confirmation: 'relay' }, null))
+  await leave(one!.n)
+  assert.equal(await sweep(), email.sizeBytes)
+  await leave(two!.n)
+  assert.equal(await sweep(), undefined)
 })
