@@ -1,4 +1,4 @@
-// `npm run bench`: how fast mail comes in, how fast it is read, and what the appliance weighs; each beside something known.
+// `npm run bench`: how fast mail comes in, how fast it is read, how fast it is taken for sending, and what the appliance weighs; each beside something known.
 // npm run bench -- inbound --messages 2000     npm run bench -- reading --largest 20000     npm run bench -- idle
 
 import { execFileSync } from 'node:child_process'
@@ -7,6 +7,8 @@ import { availableParallelism, cpus, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import process from 'node:process'
 import { parseArgs } from 'node:util'
+import { benchAccept } from './accept.ts'
+import { benchDrain } from './drain.ts'
 import { benchIdle } from './idle.ts'
 import { benchInbound } from './inbound.ts'
 import { benchReading } from './reading.ts'
@@ -15,12 +17,12 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: { messages: { type: 'string', default: '2000' }, largest: { type: 'string', default: '200000' } },
 })
-const parts = positionals.length > 0 ? positionals : ['inbound', 'reading', 'idle']
-const unknown = parts.filter((part) => !['inbound', 'reading', 'idle'].includes(part))
+const parts = positionals.length > 0 ? positionals : ['inbound', 'reading', 'accept', 'drain', 'idle']
+const unknown = parts.filter((part) => !['inbound', 'reading', 'accept', 'drain', 'idle'].includes(part))
 const [messages, largest] = [Number(values.messages), Number(values.largest)]
 if (unknown.length > 0 || !(messages >= 100) || !(largest >= 1000)) {
   console.error(
-    'npm run bench -- [inbound] [reading] [idle] [--messages 2000 (100 or more)] [--largest 200000 (1000 or more)]',
+    'npm run bench -- [inbound] [reading] [accept] [drain] [idle] [--messages 2000 (100 or more)] [--largest 200000 (1000 or more)]',
   )
   process.exit(1)
 }
@@ -31,6 +33,8 @@ console.log(`Node ${process.version}, ${availableParallelism()} × ${cpus()[0]?.
 try {
   if (parts.includes('inbound')) await benchInbound(folder, messages)
   if (parts.includes('reading')) await benchReading(folder, largest)
+  if (parts.includes('accept')) await benchAccept(folder, messages * 10)
+  if (parts.includes('drain')) await benchDrain(folder, [messages * 5, messages * 50])
   if (parts.includes('idle')) await benchIdle(folder)
 } finally {
   rmSync(folder, { recursive: true, force: true })
