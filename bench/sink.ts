@@ -1,8 +1,9 @@
-// The ceiling: smtp-server alone, which reads every mail and throws it away.
+// The ceiling: smtp-server alone, which reads every mail and throws it away; it tells how many came when it is asked.
 
 import process from 'node:process'
 import { SMTPServer } from 'smtp-server'
 
+let count = 0
 const server = new SMTPServer({
   authOptional: true,
   disabledCommands: ['AUTH', 'STARTTLS'],
@@ -10,10 +11,14 @@ const server = new SMTPServer({
   logger: false,
   onData(stream, _session, done) {
     stream.on('data', () => {})
-    stream.on('end', () => done())
+    stream.on('end', () => {
+      count++
+      done()
+    })
   },
 })
 server.listen(0, '127.0.0.1', () => {
   process.send!({ port: (server.server.address() as { port: number }).port })
 })
+process.on('message', () => process.send!({ count }))
 process.on('SIGTERM', () => process.exit(0))

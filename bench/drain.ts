@@ -1,0 +1,119 @@
+// How fast what waits leaves: signed, handed to a local server and written down, beside the bare signing rate of one core.
+
+import { generateKeyPairSync, sign } from 'node:crypto'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { openLog } from '../src/base/log.ts'
+import { loadConfig } from '../src/config/load.ts'
+import { openContext } from '../src/context.ts'
+import type { NewMail, Sender } from '../src/outbound/submit/new-mail.ts'
+import { startDns } from '../test/support/dns.ts'
+import type { HouseReady } from './house.ts'
+import { startNode } from './processes.ts'
+import { applianceEnv } from './settings.ts'
+import { megabytes, printTable, ratio, short } from './table.ts'
+
+const BATCH = 100
+const TEXT = `${'The quick brown fox jumps over the lazy dog. '.repeat(86)}\r\n`
+const SIGNATURES = 2000
+const LOOK_MS = 50
+const DOMAINS = 50
+
+const zone = Object.fromEntries([
+  ...Array.from({ length: DOMAINS }, (_, i) => [
+    `d${i}.test`,
+    { MX: [{ priority: 1, exchange: 'mx.sink.test' }], ttl: 3600 },
+  ]),
+  ['mx.sink.test', { A: ['127.0.0.1'], ttl: 3600 }],
+])
+
+/** Signatures a second of one core that does nothing else. */
+function signingRate(): number {
+  const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
+  const header = Buffer.from(TEXT.slice(0, 600))
+  const began = performance.now()
+  for (let i = 0; i < SIGNATURES; i++) sign('sha256', header, privateKey)
+  return SIGNATURES / ((performance.now() - began) / 1000)
+}
+
+/** Fills the queue of a new data folder; nothing leaves meanwhile. */
+async function fill(env: Record<string, string>, count: number): Promise<void> {
+  const app = await openContext(loadConfig(env, join(env.DATA_DIR!, 'none.json')), { log: openLog('error') })
+  const team = await app.directory.teams.create({ name: 'Bench' })
+  await app.directory.domains.create(team.id, 'from.test')
+  const sender: Sender = { kind: 'team', teamId: team.id, source: 'batch_api' }
+  for (let at = 0; at < count; at += BATCH) {
+    const mails = Array.from({ length: Math.min(BATCH, count - at) }, (_, i) => mailOf(at + i))
+    const made = await app.outbound.submitter.submit(sender, mails)
+    if (made.some(({ kind }) => kind !== 'accepted')) throw new Error('A mail was not accepted.')
+  }
+  await app.close()
+}
+
+function mailOf(n: number): NewMail {
+  const to = [{ email: `p${n}@d${n % DOMAINS}.test`, name: '' }]
+  return {
+    ...{ from: { email: 'news@from.test', name: 'News' }, to, cc: [], bcc: [], replyTo: [], subject: `Mail ${n}` },
+    ...{ textBody: TEXT, htmlBody: null, headers: {}, attachments: [], returnPath: null, inReplyTo: null },
+    ...{ sendAt: null, undoSeconds: 0, saveToSent: false },
+  }
+}
+
+interface Drained {
+  perSecond: number
+  /** The second half of the queue, for what grows. */
+  lateShare: number
+  cpuPerThousand: number
+  memoryBytes: number
+}
+
+async function drain(folder: string, dns: string, count: number): Promise<Drained> {
+  await using sink = startNode('bench/sink.ts')
+  const { port } = await sink.message<{ port: number }>()
+  const sending = { DIRECT_PORT: String(port), ALLOW_PRIVATE_SMTP_HOSTS: 'true' }
+  const env = { ...applianceEnv(join(folder, `drain-${count}`), dns), ...sending }
+  await fill(env, count)
+  const taken = async () => {
+    sink.send({ ask: 'count' })
+    return (await sink.message<{ count: number }>()).count
+  }
+  await using house = startNode('bench/house.ts', [], env)
+  await house.message<HouseReady>()
+  const began = performance.now()
+  let half = Number.NaN
+  let largest = 0
+  for (let done = await taken(); done < count; done = await taken()) {
+    await pause(LOOK_MS)
+    largest = Math.max(largest, house.usage().memoryBytes)
+    if (Number.isNaN(half) && done >= count / 2) half = performance.now()
+  }
+  const ended = performance.now()
+  return {
+    perSecond: count / ((ended - began) / 1000),
+    lateShare: (ended - half) / (half - began),
+    cpuPerThousand: (house.usage().cpuSeconds / count) * 1000,
+    memoryBytes: largest,
+  }
+}
+
+/** @param counts how many mails wait, for each run */
+export async function benchDrain(folder: string, counts: readonly number[]): Promise<void> {
+  await using dns = await startDns(zone)
+  const rows: string[][] = []
+  for (const count of counts) {
+    const bare = signingRate()
+    const { perSecond, lateShare, cpuPerThousand, memoryBytes } = await drain(folder, dns.address, count)
+    const measured = [short(perSecond), short(bare), ratio(perSecond, bare)]
+    rows.push([short(count), ...measured, ratio(lateShare, 1), `${short(cpuPerThousand)} s`, megabytes(memoryBytes)])
+  }
+  const head = [
+    'waiting',
+    'left/s',
+    'RSA-2048/s',
+    'ratio (aim 0.6)',
+    '2nd half ÷ 1st',
+    'CPU / 1,000',
+    'RSS (aim < 250 MB)',
+  ]
+  printTable('Draining the queue: 4 KiB, signed, straight to a local smtp-server', head, rows)
+}
