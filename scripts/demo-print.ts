@@ -35,6 +35,18 @@ export function showAnswer(kind: string, from: string, answer: string, taken: bo
   console.log(`     ${taken ? answer : styleText('red', answer)}`)
 }
 
+/** What became of one copy of a mail. */
+export function showRow(row: {
+  to_email: string
+  status: string
+  provider_name: string | null
+  status_reason: string | null
+}): void {
+  const mark = row.status === 'sent' ? styleText('green', '✔') : styleText('red', '✖')
+  const way = styleText('dim', `(${row.status_reason ?? row.provider_name})`)
+  console.log(` ${mark} ${row.status} to ${row.to_email} ${way}`)
+}
+
 export function showThread(thread: Thread): void {
   const facts = [
     `${thread.message_count} ${thread.message_count === 1 ? 'message' : 'messages'}`,

@@ -12,8 +12,10 @@ import { loadConfig } from '../src/config/load.ts'
 import { firstTeam } from '../src/directory/first-team.ts'
 import { type House, openHouse } from '../src/main.ts'
 import { startDns } from '../test/support/dns.ts'
+import { type MailServer, startMailServer } from '../test/support/mail-server.ts'
 import { type DemoMail, demoMails, NOISY_DOMAIN, zone } from './demo-mails.ts'
 import { command, heading, line, showAnswer, showThread, type Thread } from './demo-print.ts'
+import { tellSending } from './demo-send.ts'
 
 const DOMAIN = 'demo.test'
 
@@ -58,7 +60,7 @@ async function choosePort(usual: number): Promise<string> {
   throw new Error('There is no free port.')
 }
 
-async function open(dataDir: string, dns: string): Promise<House> {
+async function open(dataDir: string, dns: string, other: MailServer): Promise<House> {
   const settings = {
     DATA_DIR: dataDir,
     HTTP_PORT: await choosePort(8080),
@@ -68,6 +70,9 @@ async function open(dataDir: string, dns: string): Promise<House> {
     HTTP_BIND: '127.0.0.1',
     SMTP_BIND: '127.0.0.1',
     DNS_SERVERS: dns,
+    // The servers of others are one that lies on this machine.
+    DIRECT_PORT: String(other.port),
+    ALLOW_PRIVATE_SMTP_HOSTS: 'true',
     LOG_LEVEL: 'warn',
   }
   return openHouse(loadConfig(settings, join(dataDir, 'no-settings-file.json')))
@@ -109,14 +114,22 @@ function showWhatToTry(house: House, rootKey: string, mailbox: Mailbox, message:
   const whole = `${curl(mailbox.key, `/mailbox/messages/${message}/raw`)} -H 'Accept: message/rfc822'`
   command('the same mail, byte for byte', whole)
   command('everything that knocked, also what was refused, and why', curl(rootKey, '/inbound/logs'))
+  const mail = JSON.stringify({
+    messages: [
+      { from: { email: `news@${DOMAIN}` }, to: { email: mailbox.email }, subject: 'News', text_body: 'Fresh.' },
+    ],
+  })
+  const batch = `-H 'Content-Type: application/json' -d '${mail}' '${house.app.config.SEND_ORIGIN}/api/v1/emails/send/batch'`
+  command('send a batch, of one here', `curl -H 'Authorization: Bearer ${rootKey}' ${batch}`)
+  command('what became of everything that was sent', curl(rootKey, '/emails/logs'))
   command('the whole API', `curl '${origin}/api/v1/openapi.json'`)
   const server = `--server 127.0.0.1:${house.ports.smtp}`
   command('write to alice yourself', `swaks ${server} --from you@harbour.test --to ${mailbox.email}`)
 }
 
-async function tell(house: House): Promise<void> {
+async function tell(house: House, other: MailServer): Promise<void> {
   const { APP_ORIGIN: origin } = house.app.config
-  heading('1  The appliance is up', 'on an empty folder, with no settings but its ports')
+  heading('1  The appliance is up', 'on an empty folder; settings tell its ports, and where the servers of others are')
   line(`mail comes in on 127.0.0.1:${house.ports.smtp}, the API answers on ${origin}`)
 
   heading('2  A team, a domain, two mailboxes', 'names under .test belong to nobody, so they are verified at once')
@@ -140,20 +153,23 @@ async function tell(house: House): Promise<void> {
     for (const thread of threads) showThread(thread)
     message = threads.find((thread) => thread.has_attachments)?.last_message.id ?? message
   }
+  await tellSending(root, client(origin, alice.key), bob.email, other)
   showWhatToTry(house, rootKey, alice, message)
 }
 
 const dataDir = await mkdtemp(join(tmpdir(), 'mailstead-demo-'))
 const dns = await startDns(zone)
+const other = await startMailServer()
 try {
-  const house = await open(dataDir, dns.address)
-  await tell(house)
+  const house = await open(dataDir, dns.address, other)
+  await tell(house, other)
   if (!process.argv.includes('--once')) {
     line('\n   Ctrl-C ends it and throws the folder away.')
     await Promise.race(['SIGINT', 'SIGTERM'].map((signal) => once(process, signal)))
   }
   await house.close()
 } finally {
+  await other[Symbol.asyncDispose]()
   await dns.close()
   await rm(dataDir, { recursive: true, force: true })
 }
