@@ -93,7 +93,8 @@ export class SafeFetch {
       }
       try {
         return { ...head, body: await readStart(answer.body), problem: null, text: null }
-      } catch {
+      } catch (error) {
+        if (!patience.aborted) return { ...head, body: null, ...explain(error, false, this.#totalMs) }
         const text = `The answer was not complete within ${this.#totalMs / 1000} seconds.`
         return { ...head, body: null, problem: 'response_too_slow', text }
       }
@@ -175,6 +176,6 @@ function explain(error: unknown, timedOut: boolean, totalMs: number): { problem:
   if (timedOut) return { problem: 'timeout', text: `No answer within ${totalMs / 1000} seconds.` }
   if (DNS.has(code)) return { problem: 'dns_error', text: `The name of the host could not be resolved (${code}).` }
   if (RESET.has(code)) return { problem: 'connection_reset', text }
-  if (/CERT|TLS|SSL|SIGNATURE|ISSUER/.test(code)) return { problem: 'tls_error', text }
+  if (/CERT|TLS|SSL|SIGNATURE|ISSUER|EPROTO/.test(code)) return { problem: 'tls_error', text }
   return code.startsWith('UND_ERR_') ? { problem: 'connection_reset', text } : { problem: 'connect_error', text }
 }

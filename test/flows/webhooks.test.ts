@@ -226,3 +226,27 @@ test('a restart in the middle keeps the schedule', async () => {
   assert.equal(hook.told.length, 2)
   await end(webhook.id)
 })
+
+test('a receiver that never answers delays nobody else, and what is switched off is told nothing more', async () => {
+  const silent = await Promise.all(
+    Array.from({ length: 3 }, () => subscribe({ url: hook.url('/silent'), event_types: ['message.bounced'] })),
+  )
+  const quick = await subscribe({ url: hook.url('/quick'), event_types: ['message.bounced'] })
+  const held: (() => void)[] = []
+  hook.answer(({ path }, response) => {
+    if (path === '/silent') held.push(() => response.end())
+    else response.end('ok')
+  })
+  for (let i = 0; i < 40; i++) await happen('message.bounced')
+  const told = (path: string) => hook.told.filter((one) => one.path === path).length
+  while (told('/quick') < 40 || held.length < 12) await hook.next()
+  assert.equal(told('/silent'), 12)
+  for (const { id } of silent) data(await house.call('PATCH', `/webhooks/${id}`, team.key, { enabled: false }))
+  for (const release of held) release()
+  await house.settle()
+  assert.equal(told('/silent'), 12)
+  for (const { id } of silent) data(await house.call('PATCH', `/webhooks/${id}`, team.key, { enabled: true }))
+  await house.settle()
+  assert.equal(told('/silent'), 12)
+  for (const { id } of [...silent, quick]) await end(id)
+})

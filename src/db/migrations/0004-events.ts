@@ -46,7 +46,7 @@ CREATE TABLE webhooks (
 CREATE INDEX webhooks_team ON webhooks (team_id, created_at DESC, n DESC);
 
 CREATE TABLE webhook_queue (
-  n INTEGER PRIMARY KEY,
+  n INTEGER PRIMARY KEY AUTOINCREMENT,
   webhook INTEGER NOT NULL,
   event INTEGER NOT NULL,
   attempt INTEGER NOT NULL,

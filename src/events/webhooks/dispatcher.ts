@@ -6,7 +6,7 @@ import type { Log } from '../../base/log.ts'
 import type { Service } from '../../base/loop.ts'
 import type { Wake } from '../../base/wake.ts'
 import type { Courier } from './courier.ts'
-import type { Waiting as WaitingEvent, Webhook } from './records.ts'
+import type { Waiting as WaitingEvent } from './records.ts'
 import type { Webhooks } from './subscriptions.ts'
 import type { Waiting } from './waiting.ts'
 
@@ -14,8 +14,9 @@ import type { Waiting } from './waiting.ts'
 const PER_WEBHOOK = 4
 /** Requests under way in all. */
 const IN_ALL = 400
-/** Events taken ahead for one subscription, so that a fast one need not wait for the next look. */
-const AHEAD = 32
+/** Events taken ahead for one subscription: a fast one need not wait for the next look, and a silent one is through with them
+ * before its leases end. */
+const AHEAD = 16
 /** A bell that was lost costs this long, in ms. */
 const LOOK_EVERY_MS = 1000
 
@@ -123,7 +124,7 @@ export class Dispatcher implements Service {
         await waiting.dropUnwanted(lane.n)
       } else {
         lane.taken = await waiting.take(lane.n, AHEAD, this.#lease)
-        this.#send(lane, webhook)
+        this.#serve()
       }
     } finally {
       lane.taking = false
@@ -131,34 +132,44 @@ export class Dispatcher implements Service {
     }
   }
 
-  #send(lane: Lane, webhook: Webhook): void {
-    while (lane.inFlight < PER_WEBHOOK && this.#inFlight < IN_ALL && lane.taken.length > 0 && !this.#stopped) {
-      this.#begin(lane, webhook, lane.taken.shift()!)
+  /** Gives free places to the subscriptions in turn, so that none waits behind another one's silence. */
+  #serve(): void {
+    for (const lane of [...this.#lanes.values()]) {
+      while (lane.inFlight < PER_WEBHOOK && lane.taken.length > 0 && this.#inFlight < IN_ALL && !this.#stopped) {
+        this.#begin(lane, lane.taken.shift()!)
+        // To the end of the line.
+        this.#lanes.delete(lane.n)
+        this.#lanes.set(lane.n, lane)
+      }
     }
   }
 
-  #begin(lane: Lane, webhook: Webhook, item: WaitingEvent): void {
+  #begin(lane: Lane, item: WaitingEvent): void {
     lane.inFlight++
     this.#inFlight++
-    const work = this.#tell(lane, webhook, item)
+    const work = this.#tell(lane, item)
     this.#underWay.add(work)
     void work.finally(() => this.#underWay.delete(work))
   }
 
-  async #tell(lane: Lane, webhook: Webhook, item: WaitingEvent): Promise<void> {
+  async #tell(lane: Lane, item: WaitingEvent): Promise<void> {
+    const { webhooks, courier, log } = this.#parts
     let writeDown: (() => Promise<void>) | undefined
     try {
-      writeDown = await this.#parts.courier.tell(webhook, item)
+      // Asked anew for each request: it may have been switched off, or lead elsewhere, since the event was taken.
+      const webhook = await webhooks.byN(lane.n)
+      if (webhook?.status === 'enabled') writeDown = await courier.tell(webhook, item)
+      else lane.taken = []
     } catch (error) {
-      this.#parts.log.error({ err: error, webhook: webhook.id }, 'an event could not be told')
+      log.error({ err: error, event: item.event.id }, 'an event could not be told')
     } finally {
       lane.inFlight--
       this.#inFlight--
-      this.#send(lane, webhook)
+      this.#serve()
     }
     // The next request need not wait for the disk.
     await writeDown?.().catch((error: unknown) =>
-      this.#parts.log.error({ err: error, webhook: webhook.id }, 'what became of an event could not be written down'),
+      log.error({ err: error, event: item.event.id }, 'what became of an event could not be written down'),
     )
     if (lane.taken.length === 0) this.#look()
   }

@@ -14,7 +14,7 @@ import { Attempts } from './attempts.ts'
 import { Courier } from './courier.ts'
 import { Dispatcher } from './dispatcher.ts'
 import type { Webhook } from './records.ts'
-import { Webhooks } from './subscriptions.ts'
+import { type WebhookInput, Webhooks } from './subscriptions.ts'
 import { Waiting } from './waiting.ts'
 
 export interface TellingParts {
@@ -58,6 +58,21 @@ export class Telling {
   /** The worker; one in a house. */
   dispatcher(): Dispatcher {
     return new Dispatcher({ ...this.#parts, webhooks: this.webhooks, waiting: this.#waiting, courier: this.#courier })
+  }
+
+  /**
+   * Changes a subscription. One that is switched on again is not told what waited when it was switched off.
+   * @throws ProductError what {@link Webhooks.update} throws
+   */
+  async update(
+    teamId: string,
+    id: string,
+    input: WebhookInput,
+    precondition: (current: Webhook) => void,
+  ): Promise<Webhook> {
+    const before = await this.webhooks.get(teamId, id)
+    if (before?.status === 'disabled' && input.enabled === true) await this.#waiting.dropUnwanted(before.n)
+    return this.webhooks.update(teamId, id, input, precondition)
   }
 
   /**

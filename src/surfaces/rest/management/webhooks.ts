@@ -132,7 +132,7 @@ const updateWebhook = route({
       enabled: body.enabled,
     }
     const matches = (current: WebhookRecord) => request.matches(presentWebhook(current))
-    return presentWebhook(await app.telling.webhooks.update(principal.teamId, webhook_id, input, matches))
+    return presentWebhook(await app.telling.update(principal.teamId, webhook_id, input, matches))
   },
 })
 
