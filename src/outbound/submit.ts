@@ -10,7 +10,7 @@ import { type CheckedMail, checkMail } from './submit/checked-mail.ts'
 import { Desk, type From } from './submit/desk.ts'
 import type { NewMail, Sender, Submitted } from './submit/new-mail.ts'
 
-type Parts = AcceptanceParts & { router: Pick<Router, 'defaultFrom'> }
+type Parts = AcceptanceParts & { router: Pick<Router, 'defaultFrom' | 'sharedFullUntil'> }
 
 /** Bytes composed here after which others have their turn: about 1 ms. */
 const TURN_BYTES = 64 * 1024
@@ -87,6 +87,7 @@ export class Submitter {
     const { email } = author.from
     const returnPath = mail.returnPath === null ? null : await desk.returnPath(mail.returnPath)
     const original = await desk.original(mail)
+    await desk.requireRoom(author.from, checked.sendAt)
     const id = newId('email')
     const internetMessageId = `${id}@${email.slice(email.lastIndexOf('@') + 1)}`
     const answered = original && {

@@ -17,7 +17,9 @@ interface Results {
 }
 
 const clock = new ManualClock(Date.UTC(2030, 0, 2, 3, 4, 5))
-const house = await startHouse({ clock })
+// A shared account that nobody answers for: nothing is ever handed to it here.
+const ses = { SES_ACCESS_KEY_ID: 'AKIA', SES_SECRET_ACCESS_KEY: 'x', SES_ENDPOINT: 'http://127.0.0.1:9' }
+const house = await startHouse({ clock, env: ses })
 after(() => house.close())
 const team = await house.team()
 await team.domain('shop.test')
@@ -314,6 +316,22 @@ test('a recipient on the suppression list is rejected at once, the others get th
     .map(({ body }) => JSON.parse(body).data)
     .filter(({ rejection }) => rejection.reason === 'suppressed')
   assert.deepEqual(told.map(({ recipient }) => recipient).sort(), ['GONE@shop.test', 'gone@shop.test'])
+})
+
+test('what only the shared account could carry is told to come again once it has carried all it may today', async () => {
+  const shared = await house.team('Shared')
+  const domain = await shared.domain('shared.test')
+  await house.app.db.write((tx) => tx.run("UPDATE domains SET ses_dkim_status = 'success' WHERE id = ?", [domain]))
+  await house.app.outbound.sharedLimit.setDaily(shared.id, true, 0)
+  const wish = { messages: [message({ from: { email: 'news@shared.test' } })] }
+  const reply = await post(wish, shared.key, { 'idempotency-key': 'shared' })
+  const { error } = data<Results>(reply).results[0]!
+  assert.deepEqual([error!.code, error!.retryable], ['rate_limit_exceeded', true])
+  // Another way, and it is taken, by the same request too.
+  await house.app.outbound.sharedLimit.setDaily(shared.id, false, null)
+  const again = await post(wish, shared.key, { 'idempotency-key': 'shared' })
+  assert.equal(data<Results>(again).summary.queued, 1)
+  await house.settle()
 })
 
 describe('repetitions', () => {

@@ -16,7 +16,7 @@ import { whyChosen, whyFull, without } from './reasons.ts'
 export interface RouterParts extends OutboundParts {
   providers: Pick<Providers, 'switchedOn' | 'activeOf'>
   groups: Pick<Groups, 'many' | 'nextTurn'>
-  sharedLimit: Pick<SharedLimit, 'take'>
+  sharedLimit: Pick<SharedLimit, 'take' | 'limitOf'>
   /** 0 to 1, for weighted draws; by chance unless given. */
   random?: () => number
 }
@@ -40,11 +40,8 @@ export class Router {
    * @param exclude ids of accounts that have failed in this try
    */
   async decide(email: Email, recipients: number, exclude: ReadonlySet<string>): Promise<Decision> {
-    const { providers, config, clock } = this.#parts
-    const domain = await this.#domainOf(email)
-    const groups = email.scope.type === 'group' ? await this.#parts.groups.many(email.teamId, email.scope.groupIds) : []
-    const inScope = placesOf(await providers.switchedOn(email.teamId), email.scope, groups)
-    const able = inScope.filter(({ provider }) => mayCarry(provider, email.from.email, domain))
+    const { config, clock } = this.#parts
+    const { domain, groups, inScope, able } = await this.#look(email)
     const failed = able.filter(({ id }) => exclude.has(id)).map(({ provider }) => provider)
     const places = able.filter(({ id, provider }) => provider.status === 'active' && !exclude.has(id))
     if (places.length > 0) return this.#takeFirst(await this.#order(places, groups), email, recipients, failed)
@@ -60,7 +57,30 @@ export class Router {
     return orderOf(places, 'weighted', 0, this.#random)[0]?.provider
   }
 
-  async #domainOf({ teamId, from }: Email): Promise<DomainStanding | undefined> {
+  /**
+   * When mail can be taken again (ms), where nothing but the shared account may carry it and its share of the day is used up; null
+   * otherwise. What was taken before waits until then (decisions §3.5, §8.2).
+   */
+  async sharedFullUntil(mail: Pick<Email, 'teamId' | 'scope' | 'from'>): Promise<number | null> {
+    const { sharedLimit, clock } = this.#parts
+    const { able } = await this.#look(mail)
+    if (able.length === 0 || able.some(({ provider }) => provider.type !== 'amazon_ses')) return null
+    const { dailyLimit, sentToday } = await sharedLimit.limitOf(mail.teamId)
+    return dailyLimit === null || sentToday < dailyLimit ? null : nextDay(clock.now())
+  }
+
+  /** The accounts in the sender's scope, and those of them that may use the From address. */
+  async #look(mail: Pick<Email, 'teamId' | 'scope' | 'from'>) {
+    const { teamId, scope, from } = mail
+    const { providers, groups: kept } = this.#parts
+    const domain = await this.#domainOf(mail)
+    const groups = scope.type === 'group' ? await kept.many(teamId, scope.groupIds) : []
+    const inScope = placesOf(await providers.switchedOn(teamId), scope, groups)
+    const able = inScope.filter(({ provider }) => mayCarry(provider, from.email, domain))
+    return { domain, groups, inScope, able }
+  }
+
+  async #domainOf({ teamId, from }: Pick<Email, 'teamId' | 'from'>): Promise<DomainStanding | undefined> {
     const { directory, db } = this.#parts
     const name = domainName(from.email.slice(from.email.lastIndexOf('@') + 1))
     return name === null ? undefined : directory.domains.ofTeam(db.read, teamId, name)
@@ -100,8 +120,12 @@ export class Router {
     return db.write(async (tx) => {
       if (provider.type !== 'amazon_ses') return this.#quotas.take(tx, provider, recipients)
       if (await sharedLimit.take(tx, teamId, recipients)) return null
-      const now = clock.now()
-      return now - (now % DAY_MS) + DAY_MS
+      return nextDay(clock.now())
     })
   }
+}
+
+/** 00:00 UTC of the next day. */
+function nextDay(now: number): number {
+  return now - (now % DAY_MS) + DAY_MS
 }

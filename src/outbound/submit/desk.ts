@@ -26,7 +26,7 @@ export interface From {
   replyTo: Address[]
 }
 
-type Parts = OutboundParts & { router: Pick<Router, 'defaultFrom'> }
+type Parts = OutboundParts & { router: Pick<Router, 'defaultFrom' | 'sharedFullUntil'> }
 
 const PROVISIONING_RETRY_SECONDS = 10
 
@@ -35,7 +35,8 @@ export class Desk {
   /** Null for root keys. */
   readonly box: SendingMailbox | null
   readonly #parts: Parts
-  /** A batch names the same few domains over and over. */
+  /** A batch has the same few senders and domains over and over. */
+  readonly #full = new Map<string, Promise<number | null>>()
   readonly #domains = new Map<string, Promise<DomainStanding | undefined>>()
 
   private constructor(parts: Parts, sender: Sender, box: SendingMailbox | null) {
@@ -78,6 +79,19 @@ export class Desk {
       from: checkRecipient('from', { email, name: fromName }),
       replyTo: replyToEmail === null ? [] : [{ email: replyToEmail, name: replyToName ?? '' }],
     }
+  }
+
+  /** @throws ProductError rate_limit_exceeded while only the shared account could carry it, and that has carried all it may today */
+  async requireRoom(from: Address, sendAt: number): Promise<void> {
+    const { router, clock } = this.#parts
+    const { teamId } = this.sender
+    const asked = this.#full.get(from.email) ?? router.sharedFullUntil({ teamId, scope: this.scope, from })
+    this.#full.set(from.email, asked)
+    const until = await asked
+    if (until === null || sendAt >= until) return
+    throw new ProductError('rate_limit_exceeded', 'The daily limit of the shared Amazon SES account is reached.', {
+      retryAfter: Math.ceil((until - clock.now()) / 1000),
+    })
   }
 
   /** The team's own row for the domain of an address. */
