@@ -5,7 +5,7 @@ import type { PassedOver, Waiting } from '../queue.ts'
 /** Mails known at a time, of one team, and of one origin: enough to keep every carrier busy, little enough to be forgotten. */
 const IN_HAND_MAX = 1000
 const PER_TEAM = 500
-const PER_ORIGIN = 60
+const PER_ORIGIN = 200
 /** Origins and lanes that are passed over; the lists go along with every question to the queue. */
 const REST_MAX = 1000
 

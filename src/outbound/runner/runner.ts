@@ -12,6 +12,8 @@ import { Places } from './places.ts'
 
 /** A bell that was lost costs this long, in ms. */
 const LOOK_EVERY_MS = 1000
+/** While mails are on their way, those that have arrived make room for others so often: a look costs more than a mail. ms. */
+const REFILL_MS = 15
 /** How long what is in hand is nobody else's; renewed long before it ends. ms. */
 const LEASE_MS = 600_000
 const RENEW_EVERY_MS = 120_000
@@ -34,6 +36,7 @@ export class Runner implements Service {
   #timers: Timer[] = []
   #unlisten: (() => void) | undefined
   #looking: Promise<void> | undefined
+  #refilling: NodeJS.Timeout | undefined
   #lookAgain = false
   #stopped = false
 
@@ -60,6 +63,7 @@ export class Runner implements Service {
     this.#stopped = true
     this.#unlisten?.()
     for (const timer of this.#timers) timer.cancel()
+    clearTimeout(this.#refilling)
     const patience = setTimeout(() => this.#patience.abort(), PATIENCE_MS)
     await this.#rest()
     clearTimeout(patience)
@@ -85,6 +89,8 @@ export class Runner implements Service {
   }
 
   #look(): void {
+    clearTimeout(this.#refilling)
+    this.#refilling = undefined
     if (this.#stopped) return
     this.#lookAgain = true
     this.#looking ??= this.#lookUntilQuiet()
@@ -138,9 +144,14 @@ export class Runner implements Service {
       this.#sent.delete(email.n)
       this.#hand.letGo(email.n)
       this.#underWay.delete(work)
-      this.#look()
+      this.#refill()
     })
     this.#underWay.add(work)
+  }
+
+  #refill(): void {
+    if (this.#underWay.size === 0) this.#look()
+    else this.#refilling ??= setTimeout(() => this.#look(), REFILL_MS)
   }
 
   async #see(email: Email, waiting: readonly Waiting[]): Promise<void> {
