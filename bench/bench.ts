@@ -12,17 +12,18 @@ import { benchDrain } from './drain.ts'
 import { benchIdle } from './idle.ts'
 import { benchInbound } from './inbound.ts'
 import { benchReading } from './reading.ts'
+import { benchWebhooks } from './webhooks.ts'
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: { messages: { type: 'string', default: '2000' }, largest: { type: 'string', default: '200000' } },
 })
-const parts = positionals.length > 0 ? positionals : ['inbound', 'reading', 'accept', 'drain', 'idle']
-const unknown = parts.filter((part) => !['inbound', 'reading', 'accept', 'drain', 'idle'].includes(part))
+const parts = positionals.length > 0 ? positionals : ['inbound', 'reading', 'accept', 'drain', 'webhooks', 'idle']
+const unknown = parts.filter((part) => !['inbound', 'reading', 'accept', 'drain', 'webhooks', 'idle'].includes(part))
 const [messages, largest] = [Number(values.messages), Number(values.largest)]
 if (unknown.length > 0 || !(messages >= 100) || !(largest >= 1000)) {
   console.error(
-    'npm run bench -- [inbound] [reading] [accept] [drain] [idle] [--messages 2000 (100 or more)] [--largest 200000 (1000 or more)]',
+    'npm run bench -- [inbound] [reading] [accept] [drain] [webhooks] [idle] [--messages 2000 (100 or more)] [--largest 200000 (1000 or more)]',
   )
   process.exit(1)
 }
@@ -35,6 +36,7 @@ try {
   if (parts.includes('reading')) await benchReading(folder, largest)
   if (parts.includes('accept')) await benchAccept(folder, messages * 10)
   if (parts.includes('drain')) await benchDrain(folder, [messages * 5, messages * 50])
+  if (parts.includes('webhooks')) await benchWebhooks(folder, messages * 5)
   if (parts.includes('idle')) await benchIdle(folder)
 } finally {
   rmSync(folder, { recursive: true, force: true })

@@ -1,0 +1,106 @@
+// How soon an event is told, and how fast many are, beside an HTTP client that posts the same bytes and keeps nothing.
+
+import { readFileSync } from 'node:fs'
+import type { LookupFunction } from 'node:net'
+import { join } from 'node:path'
+import { getCACertificates, setDefaultCACertificates } from 'node:tls'
+import { Agent, request } from 'undici'
+import { openLog } from '../src/base/log.ts'
+import { loadConfig } from '../src/config/load.ts'
+import { type Context, openContext } from '../src/context.ts'
+import { startDns } from '../test/support/dns.ts'
+import { type Hook, startHook } from '../test/support/hook.ts'
+import { applianceEnv } from './settings.ts'
+import { megabytes, printTable, quantile, ratio, short } from './table.ts'
+
+const RECEIVERS = 4
+const PER_RECEIVER = 4
+const PROBES = 100
+/** About what a delivered mail tells. */
+const DATA = { recipient: 'ana@customer.example', subject: 'Your order', padding: 'x'.repeat(400) }
+
+async function happen(app: Context, teamId: string, count: number): Promise<void> {
+  const about = { teamId, type: 'message.delivered' as const, mailboxId: null, domainId: null, at: app.clock.now() }
+  await app.db.write(async (tx) => {
+    for (let i = 0; i < count; i++) await app.outbox.record(tx, { ...about, data: DATA })
+  })
+}
+
+/** From the commit of an event to the request at its receiver, ms, at rest. */
+async function probe(app: Context, teamId: string, hook: Hook): Promise<number[]> {
+  const waits: number[] = []
+  for (let i = 0; i < PROBES; i++) {
+    const next = hook.next()
+    await happen(app, teamId, 1)
+    const began = performance.now()
+    await next
+    waits.push(performance.now() - began)
+  }
+  return waits
+}
+
+/** Requests a second of the bare client to all receivers at once. */
+async function bare(hooks: readonly Hook[], count: number): Promise<number> {
+  // The names of this bench are known to its own name server alone.
+  const here: LookupFunction = (_host, options, done) =>
+    options.all ? done(null, [{ address: '127.0.0.1', family: 4 }]) : done(null, '127.0.0.1', 4)
+  const agent = new Agent({ connections: PER_RECEIVER, connect: { lookup: here } })
+  const body = JSON.stringify(DATA)
+  const began = performance.now()
+  const post = async (hook: Hook) => {
+    const answer = await request(hook.url(), { method: 'POST', body, dispatcher: agent })
+    await answer.body.dump()
+  }
+  await Promise.all(
+    hooks.flatMap((hook) =>
+      Array.from({ length: PER_RECEIVER }, async () => {
+        for (let i = 0; i < count / PER_RECEIVER; i++) await post(hook)
+      }),
+    ),
+  )
+  const perSecond = (hooks.length * count) / ((performance.now() - began) / 1000)
+  await agent.destroy()
+  return perSecond
+}
+
+/** @param events told to each of four receivers */
+export async function benchWebhooks(folder: string, events: number): Promise<void> {
+  const names = Array.from({ length: RECEIVERS }, (_, i) => `hook${i}.test`)
+  await using dns = await startDns(Object.fromEntries(names.map((name) => [name, { A: ['127.0.0.1'], ttl: 3600 }])))
+  const hooks = await Promise.all(names.map((name) => startHook(name)))
+  const trusted = hooks.map(({ caFile }) => readFileSync(caFile, 'utf8'))
+  setDefaultCACertificates([...getCACertificates('default'), ...trusted])
+  const env = { ...applianceEnv(join(folder, 'webhooks'), dns.address), ALLOW_PRIVATE_WEBHOOKS: 'true' }
+  const app = await openContext(loadConfig(env, join(folder, 'none.json')), { log: openLog('error') })
+  const team = await app.directory.teams.create({ name: 'Bench' })
+  const dispatcher = app.telling.dispatcher()
+  await dispatcher.start()
+  const subscribe = (hook: Hook) => app.telling.webhooks.create(team.id, { url: hook.url(), eventTypes: ['*'] })
+  await subscribe(hooks[0]!)
+  const waits = await probe(app, team.id, hooks[0]!)
+  for (const hook of hooks.slice(1)) await subscribe(hook)
+  for (let left = events; left > 0; left -= 500) await happen(app, team.id, Math.min(500, left))
+  const began = performance.now()
+  await dispatcher.settle()
+  const perSecond = (RECEIVERS * events) / ((performance.now() - began) / 1000)
+  const memory = process.memoryUsage().rss
+  await dispatcher.stop()
+  const ceiling = await bare(hooks, events)
+  await app.close()
+  for (const hook of hooks) await hook[Symbol.asyncDispose]()
+  printTable(
+    'An event committed until its request is there, at rest',
+    ['', 'median (aim 50 ms)', 'p99'],
+    [['one receiver', `${short(quantile(waits, 0.5))} ms`, `${short(quantile(waits, 0.99))} ms`]],
+  )
+  const head = ['events', 'receivers', 'told/s', 'bare/s', 'ratio (aim 0.5)', 'RSS']
+  const row = [
+    short(events),
+    String(RECEIVERS),
+    short(perSecond),
+    short(ceiling),
+    ratio(perSecond, ceiling),
+    megabytes(memory),
+  ]
+  printTable('Many events to four receivers', head, [row])
+}
