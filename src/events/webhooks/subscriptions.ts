@@ -36,6 +36,8 @@ const FAILING_FOR_MS = 3 * 24 * 60 * 60 * 1000
 export const GRACE_SECONDS_MAX = 604_800
 const PURPOSE = 'webhook'
 const NAME = 'webhook'
+/** Opened secrets kept in memory. */
+const SECRETS_MAX = 1000
 
 interface Parts {
   db: Db
@@ -46,6 +48,7 @@ interface Parts {
 
 export class Webhooks {
   readonly #parts: Parts
+  readonly #secrets = new Map<string, string>()
 
   constructor(parts: Parts) {
     this.#parts = parts
@@ -192,7 +195,7 @@ export class Webhooks {
 
   /** What requests are signed with now; undefined when the subscription is gone. */
   async secretsOf(n: number): Promise<SigningSecrets | undefined> {
-    const { db, clock, vault } = this.#parts
+    const { db, clock } = this.#parts
     const row = await db.read.get<{
       secret_sealed: Uint8Array
       previous_secret_sealed: Uint8Array
@@ -201,9 +204,20 @@ export class Webhooks {
     if (row === undefined) return undefined
     const inGrace = row.previous_until !== null && row.previous_until > clock.now()
     return {
-      secret: vault.open(PURPOSE, row.secret_sealed).toString(),
-      previousSecret: inGrace ? vault.open(PURPOSE, row.previous_secret_sealed).toString() : null,
+      secret: this.#opened(row.secret_sealed),
+      previousSecret: inGrace ? this.#opened(row.previous_secret_sealed) : null,
     }
+  }
+
+  /** Opening costs more than the rest of a request's signature; what was opened is known by its sealed form. */
+  #opened(sealed: Uint8Array): string {
+    const key = Buffer.from(sealed).toString('latin1')
+    const known = this.#secrets.get(key)
+    if (known !== undefined) return known
+    if (this.#secrets.size >= SECRETS_MAX) this.#secrets.clear()
+    const secret = this.#parts.vault.open(PURPOSE, sealed).toString()
+    this.#secrets.set(key, secret)
+    return secret
   }
 
   /** The enabled subscriptions of a team. */
