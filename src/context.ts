@@ -59,6 +59,8 @@ export interface Context {
 export interface Overrides {
   clock?: Clock
   log?: Log
+  /** Keeps little of the databases in memory: for a thread that works row by row. */
+  lean?: boolean
   /** Takes the data folder for this process: two appliances on one folder would hand the same mail over twice. */
   alone?: boolean
 }
@@ -75,10 +77,12 @@ export async function openContext(config: Config, overrides: Overrides = {}): Pr
   const freeFolder = overrides.alone === true ? lockFolder(config.DATA_DIR) : () => {}
   const vault = new Vault(folder.secret)
   const threads = new DbThreads(SCAN_THREADS)
-  const { db, blobsDb } = await openDbs(config.DATA_DIR, threads, clock).catch((error: unknown) => {
-    freeFolder()
-    throw error
-  })
+  const { db, blobsDb } = await openDbs(config.DATA_DIR, { threads, lean: overrides.lean ?? false }, clock).catch(
+    (error: unknown) => {
+      freeFolder()
+      throw error
+    },
+  )
   const resolver = openResolver({ servers: config.DNS_SERVERS, clock })
   const wake = openWake(config.DATA_DIR)
   const outbox = new Outbox(wake)
@@ -117,17 +121,23 @@ export async function openContext(config: Config, overrides: Overrides = {}): Pr
   }
 }
 
-async function openDbs(folder: string, threads: DbThreads, clock: Clock): Promise<{ db: Db; blobsDb: Db }> {
+/** How both files are opened. */
+interface DbParts {
+  threads: DbThreads
+  lean: boolean
+}
+
+async function openDbs(folder: string, options: DbParts, clock: Clock): Promise<{ db: Db; blobsDb: Db }> {
   const [mailFile, blobsFile] = [join(folder, 'mail.db'), join(folder, 'blobs.db')]
   // Content is made after mail.db. Next to an empty one everything in it would be erased as named by nobody. Looked at in this
   // order, because another process may be making both.
   if (existsSync(blobsFile) && !existsSync(mailFile)) throw missing(mailFile, blobsFile)
-  const db = await openDb(mailFile, threads, mailMigrations)
+  const db = await openDb(mailFile, options, mailMigrations)
   try {
     // The first team comes after both files: before it a start that was cut short is taken up again.
     const inUse = (await new Teams({ db, clock }).list()).length > 0
     if (inUse && !existsSync(blobsFile)) throw missing(blobsFile, mailFile)
-    return { db, blobsDb: await openDb(blobsFile, threads, blobMigrations) }
+    return { db, blobsDb: await openDb(blobsFile, options, blobMigrations) }
   } catch (error) {
     // An open database keeps the process from ending, and nobody would start it anew.
     await db.close()
@@ -140,8 +150,8 @@ function missing(file: string, other: string): ProductError {
   return new ProductError('service_unavailable', sentence)
 }
 
-async function openDb(file: string, threads: DbThreads, steps: typeof mailMigrations): Promise<Db> {
-  const db = new Db({ file, threads })
+async function openDb(file: string, options: DbParts, steps: typeof mailMigrations): Promise<Db> {
+  const db = new Db({ file, ...options })
   try {
     await migrate(db, steps)
   } catch (error) {

@@ -2,7 +2,7 @@
 
 import { setTimeout as pause } from 'node:timers/promises'
 import { Link } from './link.ts'
-import { READ_PRAGMAS, writePragmas } from './pragmas.ts'
+import { readPragmas, writePragmas } from './pragmas.ts'
 import type { Reader, Tx } from './sql.ts'
 import type { DbThreads } from './threads.ts'
 import { Turns } from './turns.ts'
@@ -15,6 +15,8 @@ export interface DbOptions {
   file: string
   /** Threads for reads that may scan; left out, scans run on the asking thread. */
   threads?: DbThreads
+  /** Keeps little in memory: for a thread that works row by row. */
+  lean?: boolean
 }
 
 interface Unit {
@@ -57,13 +59,13 @@ export class Db {
   #tellBroken: (error: unknown) => void = () => {}
   #closed = false
 
-  constructor({ file, threads }: DbOptions) {
+  constructor({ file, threads, lean = false }: DbOptions) {
     this.file = file
     this.broken = new Promise((resolve) => {
       this.#tellBroken = resolve
     })
-    this.#writer = new Link({ filename: file, readOnly: false, pragmas: writePragmas(threads === undefined) })
-    this.#reader = new Link({ filename: file, readOnly: false, pragmas: READ_PRAGMAS })
+    this.#writer = new Link({ filename: file, readOnly: false, pragmas: writePragmas(threads === undefined, lean) })
+    this.#reader = new Link({ filename: file, readOnly: false, pragmas: readPragmas(lean) })
     this.read = readerOf(this.#reader)
     this.scan = threads?.reader(file) ?? this.read
     this.#log = new WriteLog(file, threads && (() => threads.bringHome(file)))

@@ -1,7 +1,7 @@
 // A reading thread: its own view of each file it is asked about, one statement at a time.
 
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
-import { READ_PRAGMAS } from './pragmas.ts'
+import { readPragmas } from './pragmas.ts'
 import { Statements } from './statements.ts'
 
 export interface ScanTask {
@@ -14,7 +14,7 @@ const files = new Map<string, Statements>()
 
 function open(file: string): Statements {
   const database = new DatabaseSync(file, { timeout: 0 })
-  for (const pragma of READ_PRAGMAS) database.exec(pragma)
+  for (const pragma of readPragmas(false)) database.exec(pragma)
   const statements = new Statements(database)
   files.set(file, statements)
   return statements

@@ -8,7 +8,7 @@ import { openContext } from '../context.ts'
 import { openWorker, type WorkerName } from './workers.ts'
 
 const { config, workers: names } = workerData as { config: Config; workers: readonly WorkerName[] }
-const app = await openContext(config)
+const app = await openContext(config, { lean: true })
 const workers = names.map((name) => openWorker(app, name))
 for (const worker of workers) await worker.start()
 
