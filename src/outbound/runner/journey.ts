@@ -1,12 +1,12 @@
 // One mail on its way: admitted, routed, signed, handed over, and what was said of each recipient written down.
 
-import { parseAddressList } from '../../mail/address.ts'
 import { bounceAddress } from '../bounce-address.ts'
 import type { DeliveryState } from '../log/emails.ts'
 import type { Waiting } from '../queue.ts'
 import type { Carrier, DelayCause, Email, Outcome, Provider, Reply } from '../records.ts'
 import type { Handed, Transport } from '../transports/transport.ts'
 import { admit } from './admission.ts'
+import { Content, hiddenOf } from './content.ts'
 import { outcomeOf, ownReply, putOff, type Standing } from './outcomes.ts'
 import type { Decision, RunnerParts } from './parts.ts'
 import type { Places, Spot } from './places.ts'
@@ -49,8 +49,7 @@ export class Journey {
   readonly #guide: Guide
   readonly #parts: RunnerParts
   readonly #email: Email
-  #bytes: Promise<Uint8Array> | undefined
-  #release: (() => void) | undefined
+  readonly #content: Content
   /** Deliveries whose try has been counted. */
   readonly #counted = new Set<number>()
 
@@ -58,18 +57,11 @@ export class Journey {
     this.#guide = guide
     this.#parts = guide.parts
     this.#email = email
+    this.#content = new Content(guide.parts, guide.places, email)
   }
 
   /** Takes what is due of the mail as far as it gets. Nothing of it is in this hand afterwards. */
   async run(waiting: readonly Waiting[]): Promise<Ended> {
-    try {
-      return await this.#run(waiting)
-    } finally {
-      this.#release?.()
-    }
-  }
-
-  async #run(waiting: readonly Waiting[]): Promise<Ended> {
     const { clock, emails } = this.#parts
     const states = new Map((await emails.deliveriesOf(this.#email.n)).map((delivery) => [delivery.n, delivery]))
     const items = waiting.flatMap((one) => {
@@ -155,11 +147,12 @@ export class Journey {
     const { places } = this.#guide
     const leave = await places.take(this.#spotOf(carrier, items))
     try {
-      const bytes = await this.#load()
-      const kept = await this.#mark(items, carrier, reason)
-      if (kept.length === 0) return NOBODY
-      const handed = await transport.hand(this.#handover(kept, bytes, carrier, provider))
-      if (handed.kind === 'unavailable') return handed
+      const [kept, handed] = await this.#content.lend(async (bytes) => {
+        const marked = await this.#mark(items, carrier, reason)
+        if (marked.length === 0) return [marked, NOBODY]
+        return [marked, await transport.hand(this.#handover(marked, bytes, carrier, provider))]
+      })
+      if (kept.length === 0 || handed.kind === 'unavailable') return handed
       await this.#writeDown(kept, handed, carrier)
       if (provider !== undefined) await this.#noteWell(provider)
       return handed
@@ -173,22 +166,6 @@ export class Journey {
     if (carrier === LOCAL) return { kind: 'local', name: '', team }
     if (carrier === DIRECT) return { kind: 'domain', name: items[0]!.waiting.lane, team }
     return { kind: 'provider', name: carrier.id!, team }
-  }
-
-  /** Read when it is about to leave and not before, and signed once for all who carry it. */
-  #load(): Promise<Uint8Array> {
-    this.#bytes ??= this.#read()
-    return this.#bytes
-  }
-
-  async #read(): Promise<Uint8Array> {
-    const { store, signer } = this.#parts
-    const { hash, sizeBytes, teamId, from } = this.#email
-    if (hash === null) throw new Error('The content of a mail that waits is gone.')
-    this.#release = await this.#guide.places.takeBytes(sizeBytes)
-    const parts: Uint8Array[] = []
-    for await (const part of store.blobs.read(hash, 0, sizeBytes)) parts.push(part)
-    return signer.sign(teamId, from.email, Buffer.concat(parts))
   }
 
   /** Before anything leaves it is written down that it is about to: after a crash nobody could say. */
@@ -288,14 +265,3 @@ export class Journey {
 
 /** Nothing was left to hand over: all of it was given up meanwhile. */
 const NOBODY: Handed = { kind: 'answered', verdicts: [], confirmation: 'relay', remoteIds: [], peer: '' }
-
-/** Recipients that neither To nor Cc shows. */
-function hiddenOf(bytes: Uint8Array, recipients: readonly string[]): string[] {
-  const end = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).indexOf('\r\n\r\n')
-  const header = Buffer.from(bytes.subarray(0, end === -1 ? bytes.length : end)).toString('latin1')
-  const shown = new Set<string>()
-  for (const [, value] of header.matchAll(/^(?:to|cc):((?:.*)(?:\r\n[ \t].*)*)/gim)) {
-    for (const { email } of parseAddressList(value!.replace(/\r\n/g, ' '))) shown.add(email.toLowerCase())
-  }
-  return recipients.filter((recipient) => !shown.has(recipient.toLowerCase()))
-}

@@ -1,0 +1,68 @@
+// The signed bytes of one mail while it is handed over: read and signed once for all who carry it at a time, gone when nobody does.
+
+import { parseAddressList } from '../../mail/address.ts'
+import { headerText, readHeaders } from '../../mail/headers.ts'
+import type { Email } from '../records.ts'
+import type { RunnerParts } from './parts.ts'
+import type { Places } from './places.ts'
+
+interface Loaded {
+  bytes: Uint8Array
+  letGo(): void
+}
+
+export class Content {
+  readonly #parts: Pick<RunnerParts, 'store' | 'signer'>
+  readonly #places: Places
+  readonly #email: Email
+  #users = 0
+  #loading: Promise<Loaded> | undefined
+
+  constructor(parts: Pick<RunnerParts, 'store' | 'signer'>, places: Places, email: Email) {
+    this.#parts = parts
+    this.#places = places
+    this.#email = email
+  }
+
+  /**
+   * Lends the bytes for as long as `use` takes. Who has a place at a carrier may ask, nobody else: whoever waits for a place
+   * would keep bytes that others need to leave theirs.
+   * @throws Error when the content is missing or damaged
+   */
+  async lend<T>(use: (bytes: Uint8Array) => Promise<T>): Promise<T> {
+    this.#users++
+    this.#loading ??= this.#load()
+    const loading = this.#loading
+    try {
+      return await use((await loading).bytes)
+    } finally {
+      this.#users--
+      if (this.#users === 0) {
+        this.#loading = undefined
+        await loading.then(({ letGo }) => letGo()).catch(() => {})
+      }
+    }
+  }
+
+  async #load(): Promise<Loaded> {
+    const { hash, sizeBytes, teamId, from } = this.#email
+    if (hash === null) throw new Error('The content of a mail that waits is gone.')
+    // What was composed and what is signed lie side by side for a moment.
+    const letGo = await this.#places.takeBytes(2 * sizeBytes)
+    try {
+      const composed = await this.#parts.store.blobs.bytes(hash, 0, sizeBytes)
+      return { bytes: await this.#parts.signer.sign(teamId, from.email, composed), letGo }
+    } catch (error) {
+      letGo()
+      throw error
+    }
+  }
+}
+
+/** Recipients that neither To nor Cc shows. */
+export function hiddenOf(bytes: Uint8Array, recipients: readonly string[]): string[] {
+  const { fields } = readHeaders(bytes)
+  const named = ['to', 'cc'].flatMap((name) => parseAddressList(headerText(fields, name) ?? ''))
+  const shown = new Set(named.map(({ email }) => email.toLowerCase()))
+  return recipients.filter((recipient) => !shown.has(recipient.toLowerCase()))
+}
