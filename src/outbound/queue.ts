@@ -141,17 +141,12 @@ export class Queue {
     return rows.map(({ delivery }) => delivery)
   }
 
-  /** Gives deliveries back that were not handed over; they wait as before. */
-  giveBack(token: string, waiting: readonly Waiting[]): Promise<void> {
-    return this.#db.write(async (tx) => {
-      for (const { delivery, dueAt } of waiting) {
-        await tx.run('UPDATE queue SET lease = NULL, due_at = ? WHERE delivery = ? AND lease = ?', [
-          dueAt,
-          delivery,
-          token,
-        ])
-      }
-    })
+  /** Gives deliveries back that wait as before, or until another time. */
+  async giveBack(tx: Tx, token: string, waiting: readonly Waiting[]): Promise<void> {
+    for (const { delivery, dueAt } of waiting) {
+      const values = [dueAt, delivery, token]
+      await tx.run('UPDATE queue SET lease = NULL, due_at = ? WHERE delivery = ? AND lease = ?', values)
+    }
   }
 
   /** Lets go of everything that one hand holds and has not handed over; it is due now. */
@@ -161,10 +156,11 @@ export class Queue {
     })
   }
 
-  /** Keeps what one hand holds for longer. */
-  renew(lease: Lease): Promise<void> {
+  /** Keeps the mails that one hand holds for longer. */
+  renew(lease: Lease, emails: readonly number[]): Promise<void> {
     return this.#db.write(async (tx) => {
-      await tx.run('UPDATE queue SET due_at = ? WHERE lease = ?', [lease.until, lease.token])
+      const values = [lease.until, lease.token, ...padded(emails)]
+      await tx.run(`UPDATE queue SET due_at = ? WHERE lease = ? AND email IN (${marksOf(emails)})`, values)
     })
   }
 

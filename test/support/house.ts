@@ -89,7 +89,7 @@ async function openOnFreePorts(setup: HouseSetup, dataDir: string, dns: LocalDns
 }
 
 async function open(setup: HouseSetup, dataDir: string, dns: LocalDns): Promise<House> {
-  const [http, send] = [await freePort(), await freePort()]
+  const [http, send] = await freePorts()
   const config = loadConfig(
     {
       DATA_DIR: dataDir,
@@ -217,10 +217,14 @@ async function checkContent(app: Context): Promise<void> {
   assert.ok(orphans.length <= released, `${orphans.length} contents belong to no message, ${released} mails have left`)
 }
 
-async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as { port: number }
-  await new Promise((resolve) => server.close(resolve))
-  return port
+/** Two different ones: a port that was let go of may be given again at once. */
+async function freePorts(): Promise<[number, number]> {
+  const servers = [createServer(), createServer()]
+  const ports = servers.map(async (server) => {
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    return (server.address() as { port: number }).port
+  })
+  const [first, second] = await Promise.all(ports)
+  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))))
+  return [first!, second!]
 }

@@ -1,267 +1,166 @@
 // One mail on its way: admitted, routed, signed, handed over, and what was said of each recipient written down.
 
-import { bounceAddress } from '../bounce-address.ts'
-import type { DeliveryState } from '../log/emails.ts'
 import type { Waiting } from '../queue.ts'
 import type { Carrier, DelayCause, Email, Outcome, Provider, Reply } from '../records.ts'
-import type { Handed, Transport } from '../transports/transport.ts'
 import { admit } from './admission.ts'
-import { Content, hiddenOf } from './content.ts'
-import { outcomeOf, ownReply, putOff, type Standing } from './outcomes.ts'
+import { ownReply, putOff } from './outcomes.ts'
 import type { Decision, RunnerParts } from './parts.ts'
-import type { Places, Spot } from './places.ts'
+import { each, type Guide, type Item, Passage, type Unavailable, type Way } from './passage.ts'
+import type { Spot } from './places.ts'
 
 /** A window that opens this soon is waited for without a word in the log, in ms. */
 const SHORT_WAIT_MS = 60_000
+/** How long mail of a suspended sender is left alone, in ms. */
+const HOLD_MS = 30_000
 const LOCAL: Carrier = { id: null, name: 'Local delivery' }
 const DIRECT: Carrier = { id: null, name: 'Direct delivery' }
 
-/** One delivery in hand. */
-interface Item {
-  waiting: Waiting
-  delivery: DeliveryState
+/** What of a mail was not handed over and waits as before, because its time had not come. */
+export interface Rest {
+  waiting: readonly Waiting[]
+  /** Until when (ms) all mail of its origin may wait as well; null where only its domains are crowded. */
+  until: number | null
 }
 
-/** How a mail came back: it is done with, or waits as before because its time was not come. */
-export type Ended = { kind: 'done' } | { kind: 'held'; until: number } | { kind: 'crowded'; domain: string }
-
-/** What a hand-over that failed before anything was accepted leaves behind. */
-interface Failure {
-  reply: Reply
-  cause: DelayCause
-  retryAfterMs: number | null
-}
-
-/** What a journey needs of the runner that sends it off. */
-export interface Guide {
-  parts: RunnerParts
-  places: Places
-  /** Name of the hand that holds the leases. */
-  token: string
-  /** Aborted when patience with what is under way has run out. */
-  signal: AbortSignal
-}
-
-/** How long mail of a suspended sender is left alone, in ms. */
-const HOLD_MS = 30_000
+const NOTHING_LEFT: Rest = { waiting: [], until: null }
 
 export class Journey {
   readonly #guide: Guide
   readonly #parts: RunnerParts
   readonly #email: Email
-  readonly #content: Content
-  /** Deliveries whose try has been counted. */
-  readonly #counted = new Set<number>()
+  readonly #passage: Passage
 
   constructor(guide: Guide, email: Email) {
     this.#guide = guide
     this.#parts = guide.parts
     this.#email = email
-    this.#content = new Content(guide.parts, guide.places, email)
+    this.#passage = new Passage(guide, email)
   }
 
-  /** Takes what is due of the mail as far as it gets. Nothing of it is in this hand afterwards. */
-  async run(waiting: readonly Waiting[]): Promise<Ended> {
-    const { clock, emails } = this.#parts
-    const states = new Map((await emails.deliveriesOf(this.#email.n)).map((delivery) => [delivery.n, delivery]))
-    const items = waiting.flatMap((one) => {
-      const delivery = states.get(one.delivery)
-      return delivery ? [{ waiting: one, delivery }] : []
-    })
+  /**
+   * Takes what is due of the mail as far as it gets. What it returns is to be given back; the rest is settled, or, when the
+   * house closes, still in hand.
+   */
+  async run(waiting: readonly Waiting[]): Promise<Rest> {
+    const items = await this.#itemsOf(waiting)
     const admission = await admit(this.#parts, this.#email)
-    if (admission.kind === 'hold') {
-      await this.#giveBack(items, clock.now())
-      return { kind: 'held', until: clock.now() + HOLD_MS }
-    }
-    if (admission.kind === 'cancelled') return this.#settleAll(items, { kind: 'cancelled' }, null)
+    if (admission.kind === 'hold') return restOf(items, this.#parts.clock.now() + HOLD_MS)
+    if (admission.kind === 'cancelled') return this.#settleAll(items, { kind: 'cancelled' })
     if (admission.kind === 'expired') {
       const text = items[0]?.delivery.lastReply ?? 'It could not be handed over for two days.'
-      return this.#settleAll(items, { kind: 'expired', reply: ownReply(text) }, null)
+      return this.#settleAll(items, { kind: 'expired', reply: ownReply(text) })
     }
     const [near, far] = await this.#split(items, admission.isProven)
-    if (near.length > 0) await this.#handTo(near, this.#parts.transports.local(), LOCAL, 'The mailbox is here.')
-    return far.length === 0 ? { kind: 'done' } : this.#send(far)
+    // One way that ends badly does not leave the other one unattended.
+    const [, rest] = await allOf([this.#sendNear(near), far.length > 0 ? this.#sendFar(far) : NOTHING_LEFT])
+    return rest!
+  }
+
+  async #itemsOf(waiting: readonly Waiting[]): Promise<Item[]> {
+    const { emails, queue, db } = this.#parts
+    const states = new Map((await emails.deliveriesOf(this.#email.n)).map((delivery) => [delivery.n, delivery]))
+    const isOpen = (one: Waiting) => states.get(one.delivery)?.status === 'pending'
+    const ended = waiting.filter((one) => !isOpen(one))
+    // Nothing waits for a delivery that has ended.
+    if (ended.length > 0) await db.write((tx) => each(ended, (one) => queue.drop(tx, one.delivery)))
+    return waiting.filter(isOpen).map((one) => ({ waiting: one, delivery: states.get(one.delivery)! }))
   }
 
   /** Only a sender who has proven the domain is believed to be who he says; others go out and come in by the door. */
   async #split(items: readonly Item[], isProven: boolean): Promise<[near: Item[], far: Item[]]> {
     if (!isProven) return [[], [...items]]
     const { domains } = this.#parts.directory
-    const names = new Set(items.map(({ waiting }) => waiting.lane))
     const here = new Set<string>()
-    for (const name of names) if ((await domains.byName(name)) !== undefined) here.add(name)
+    for (const name of new Set(items.map(({ waiting }) => waiting.lane))) {
+      if ((await domains.byName(name)) !== undefined) here.add(name)
+    }
     const { near = [], far = [] } = Object.groupBy(items, ({ waiting }) => (here.has(waiting.lane) ? 'near' : 'far'))
     return [near, far]
   }
 
+  async #sendNear(items: readonly Item[]): Promise<Rest> {
+    if (items.length === 0) return NOTHING_LEFT
+    const spot: Spot = { kind: 'local', name: '', team: this.#email.teamId }
+    const transport = this.#parts.transports.local()
+    return this.#goOrDefer(items, { transport, carrier: LOCAL, spot, reason: 'The mailbox is here.', provider: null })
+  }
+
   /** Tries one account after another until one has looked at the mail. */
-  async #send(items: readonly Item[]): Promise<Ended> {
-    const { router, providers, transports } = this.#parts
+  async #sendFar(items: readonly Item[]): Promise<Rest> {
+    const { router, providers } = this.#parts
     const failed = new Set<string>()
-    let failure: Failure | undefined
+    let failure: Unavailable | undefined
     for (;;) {
       const decision = await router.decide(this.#email, items.length, failed)
-      if (decision.kind === 'reject') {
-        return this.#settleAll(items, { kind: 'rejected', reason: decision.reason, detail: decision.detail }, null)
-      }
-      if (decision.kind === 'wait') {
-        if (failure !== undefined) return this.#defer(items, failure)
+      if (decision.kind === 'provider') {
+        const handed = await this.#passage.go(items, await this.#wayBy(decision.provider, decision.reason))
+        if (handed === null) return NOTHING_LEFT
+        await providers.noteFailure(decision.provider, handed.stage, handed.reply.text)
+        failed.add(decision.provider.id)
+        failure = handed
+      } else if (failure !== undefined) {
+        return this.#defer(items, failure)
+      } else if (decision.kind === 'direct') {
+        return this.#sendDirect(items, decision.reason)
+      } else if (decision.kind === 'wait') {
         return this.#wait(items, decision)
+      } else {
+        return this.#settleAll(items, { kind: 'rejected', reason: decision.reason, detail: decision.detail })
       }
-      if (decision.kind === 'direct') return this.#sendDirect(items, decision.reason)
-      const { provider, reason } = decision
-      const transport = await transports.of(provider)
-      const handed = await this.#handTo(items, transport, provider, reason, provider)
-      if (handed.kind !== 'unavailable') return { kind: 'done' }
-      await providers.noteFailure(provider, handed.stage, handed.reply.text)
-      failed.add(provider.id)
-      failure = handed
     }
+  }
+
+  async #wayBy(provider: Provider, reason: string): Promise<Way> {
+    const spot: Spot = { kind: 'provider', name: provider.id, team: this.#email.teamId }
+    return { transport: await this.#parts.transports.of(provider), carrier: provider, spot, reason, provider }
   }
 
   /** Servers of different domains are nothing to one another. */
-  async #sendDirect(items: readonly Item[], reason: string): Promise<Ended> {
-    const { places } = this.#guide
+  async #sendDirect(items: readonly Item[], reason: string): Promise<Rest> {
     const transport = this.#parts.transports.direct()
-    const lanes = [...Map.groupBy(items, ({ waiting }) => waiting.lane)]
-    const crowded = lanes.filter(([name]) => places.isCrowded({ kind: 'domain', name, team: this.#email.teamId }))
-    for (const [, own] of crowded) await this.#giveBack(own)
-    const open = lanes.filter((lane) => !crowded.includes(lane))
-    await Promise.all(
-      open.map(async ([, own]) => {
-        const handed = await this.#handTo(own, transport, DIRECT, reason)
-        if (handed.kind === 'unavailable') await this.#defer(own, handed)
-      }),
-    )
-    return crowded.length === 0 ? { kind: 'done' } : { kind: 'crowded', domain: crowded[0]![0] }
-  }
-
-  /** Hands over, and writes down what was said; what was not looked at is left to the caller. */
-  async #handTo(
-    items: readonly Item[],
-    transport: Transport,
-    carrier: Carrier,
-    reason: string,
-    provider?: Provider,
-  ): Promise<Handed> {
-    const { places } = this.#guide
-    const leave = await places.take(this.#spotOf(carrier, items))
-    try {
-      const [kept, handed] = await this.#content.lend(async (bytes) => {
-        const marked = await this.#mark(items, carrier, reason)
-        if (marked.length === 0) return [marked, NOBODY]
-        return [marked, await transport.hand(this.#handover(marked, bytes, carrier, provider))]
-      })
-      if (kept.length === 0 || handed.kind === 'unavailable') return handed
-      await this.#writeDown(kept, handed, carrier)
-      if (provider !== undefined) await this.#noteWell(provider)
-      return handed
-    } finally {
-      leave()
-    }
-  }
-
-  #spotOf(carrier: Carrier, items: readonly Item[]): Spot {
-    const team = this.#email.teamId
-    if (carrier === LOCAL) return { kind: 'local', name: '', team }
-    if (carrier === DIRECT) return { kind: 'domain', name: items[0]!.waiting.lane, team }
-    return { kind: 'provider', name: carrier.id!, team }
-  }
-
-  /** Before anything leaves it is written down that it is about to: after a crash nobody could say. */
-  async #mark(items: readonly Item[], carrier: Carrier, reason: string): Promise<Item[]> {
-    const { db, queue, emails } = this.#parts
-    const byN = new Map(items.map((item) => [item.delivery.n, item]))
-    const held = await db.write(async (tx) => {
-      const ns = await queue.markHanded(tx, this.#guide.token, [...byN.keys()])
-      const fresh = ns.filter((n) => !this.#counted.has(n))
-      await emails.noteAttempt(tx, fresh, null)
-      await emails.noteRoute(tx, ns, carrier, reason)
-      return ns
+    const rests = [...Map.groupBy(items, ({ waiting }) => waiting.lane)].map(([name, own]) => {
+      const spot: Spot = { kind: 'domain', name, team: this.#email.teamId }
+      if (this.#guide.places.isCrowded(spot)) return restOf(own, null)
+      return this.#goOrDefer(own, { transport, carrier: DIRECT, spot, reason, provider: null })
     })
-    return held.map((n) => {
-      const item = byN.get(n)!
-      if (!this.#counted.has(n)) item.delivery = { ...item.delivery, attempts: item.delivery.attempts + 1 }
-      this.#counted.add(n)
-      return item
-    })
+    return { waiting: (await allOf(rests)).flatMap(({ waiting }) => waiting), until: null }
   }
 
-  #handover(items: readonly Item[], bytes: Uint8Array, carrier: Carrier, provider: Provider | undefined) {
-    const { vault, config } = this.#parts
-    const { id, n, from, returnPath, internetMessageId } = this.#email
-    const recipients = items.map(({ delivery }) => delivery.to)
-    const own = carrier === LOCAL ? from.email : bounceAddress(vault, config, n)
-    return {
-      emailId: id,
-      from: from.email,
-      mailFrom: returnPath ?? own,
-      recipients,
-      hidden: provider !== undefined && provider.type !== 'smtp' ? hiddenOf(bytes, recipients) : [],
-      bytes,
-      internetMessageId,
-      uncertain: items.some(({ waiting }) => waiting.uncertain),
-      signal: this.#guide.signal,
-    }
+  async #goOrDefer(items: readonly Item[], way: Way): Promise<Rest> {
+    const failure = await this.#passage.go(items, way)
+    return failure === null ? NOTHING_LEFT : this.#defer(items, failure)
   }
 
-  async #writeDown(items: readonly Item[], handed: Extract<Handed, { kind: 'answered' }>, carrier: Carrier) {
-    const { db, fate, emails, clock } = this.#parts
-    const now = clock.now()
-    const outcomes = items.map(({ delivery }, index) => outcomeOf(handed, index, this.#standing(delivery, now)))
-    await db.write(async (tx) => {
-      await emails.rememberIds(tx, this.#email.n, handed.remoteIds)
-      for (const [index, { delivery }] of items.entries()) await fate.apply(tx, delivery.n, outcomes[index]!, carrier)
-    })
-  }
-
-  async #noteWell(provider: Provider): Promise<void> {
-    await this.#parts.providers.noteSuccess(provider)
-    await this.#parts.providers.noteUsed(provider)
-  }
-
-  /** A quota that opens soon is waited for in silence; another wait is told. */
-  async #wait(items: readonly Item[], { until, cause, reason }: Extract<Decision, { kind: 'wait' }>): Promise<Ended> {
-    const now = this.#parts.clock.now()
-    if (until - now <= SHORT_WAIT_MS) {
-      await this.#giveBack(items, until)
-      return { kind: 'held', until }
-    }
+  /** A window that opens soon is waited for in silence; a longer wait is told. */
+  async #wait(items: readonly Item[], decision: Extract<Decision, { kind: 'wait' }>): Promise<Rest> {
+    const { until, cause, reason } = decision
+    if (until - this.#parts.clock.now() <= SHORT_WAIT_MS) return restOf(items, until)
     const nextAt = Math.min(until, this.#email.expiresAt)
-    return this.#settleAll(items, { kind: 'deferred', reply: ownReply(reason), cause, nextAt }, null)
+    return this.#settleAll(items, { kind: 'deferred', reply: ownReply(reason), cause, nextAt })
   }
 
-  async #defer(items: readonly Item[], { reply, cause, retryAfterMs }: Failure): Promise<Ended> {
+  async #defer(items: readonly Item[], failure: { reply: Reply; cause: DelayCause; retryAfterMs: number | null }) {
     const now = this.#parts.clock.now()
+    const notBefore = now + (failure.retryAfterMs ?? 0)
     const outcomes = items.map(({ delivery }) =>
-      putOff(reply, cause, this.#standing(delivery, now), now + (retryAfterMs ?? 0)),
+      putOff(failure.reply, failure.cause, this.#passage.standing(delivery, now), notBefore),
     )
-    await this.#settle(items, outcomes, null)
-    return { kind: 'done' }
+    await this.#passage.writeDown(items, outcomes, null)
+    return NOTHING_LEFT
   }
 
-  #standing(delivery: DeliveryState, now: number): Standing {
-    return { attempts: delivery.attempts, now, expiresAt: this.#email.expiresAt }
-  }
-
-  async #settleAll(items: readonly Item[], outcome: Outcome, carrier: Carrier | null): Promise<Ended> {
-    await this.#settle(items, Array<Outcome>(items.length).fill(outcome), carrier)
-    return { kind: 'done' }
-  }
-
-  #settle(items: readonly Item[], outcomes: readonly Outcome[], carrier: Carrier | null): Promise<void> {
-    return this.#parts.db.write(async (tx) => {
-      for (const [index, { delivery }] of items.entries()) {
-        await this.#parts.fate.apply(tx, delivery.n, outcomes[index]!, carrier)
-      }
-    })
-  }
-
-  #giveBack(items: readonly Item[], dueAt?: number): Promise<void> {
-    const waiting = items.map((item) => (dueAt === undefined ? item.waiting : { ...item.waiting, dueAt }))
-    return this.#parts.queue.giveBack(this.#guide.token, waiting)
+  async #settleAll(items: readonly Item[], outcome: Outcome): Promise<Rest> {
+    await this.#passage.writeDown(items, Array<Outcome>(items.length).fill(outcome), null)
+    return NOTHING_LEFT
   }
 }
 
-/** Nothing was left to hand over: all of it was given up meanwhile. */
-const NOBODY: Handed = { kind: 'answered', verdicts: [], confirmation: 'relay', remoteIds: [], peer: '' }
+function restOf(items: readonly Item[], until: number | null): Rest {
+  return { waiting: items.map(({ waiting }) => waiting), until }
+}
+
+/** Waits for all of them, also for those behind one that failed. @throws the first failure */
+async function allOf<T>(works: readonly (Promise<T> | T)[]): Promise<T[]> {
+  await Promise.allSettled(works)
+  return Promise.all(works)
+}

@@ -49,6 +49,11 @@ export class Places {
     return (this.#spots.get(keyOf(spot))?.waiting ?? 0) >= LINE_MAX
   }
 
+  /** True while somebody stands in line there. */
+  hasLine(spot: Spot): boolean {
+    return (this.#spots.get(keyOf(spot))?.waiting ?? 0) > 0
+  }
+
   async #takeOne(key: string, count: number): Promise<() => void> {
     const ration = this.#spots.get(key) ?? new Ration(count)
     this.#spots.set(key, ration)

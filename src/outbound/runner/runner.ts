@@ -6,121 +6,107 @@ import type { Service } from '../../base/loop.ts'
 import { laneOf, type Waiting } from '../queue.ts'
 import type { Email } from '../records.ts'
 import { Hand } from './hand.ts'
-import { type Ended, type Guide, Journey } from './journey.ts'
+import { Journey, type Rest } from './journey.ts'
+import { type Found, Look } from './look.ts'
+import { ownReply } from './outcomes.ts'
 import type { RunnerParts } from './parts.ts'
+import type { Guide } from './passage.ts'
 import { Places } from './places.ts'
 
-/** A bell that was lost costs this long, in ms. */
-const LOOK_EVERY_MS = 1000
-/** While mails are on their way, those that have arrived make room for others so often: a look costs more than a mail. ms. */
-const REFILL_MS = 15
 /** How long what is in hand is nobody else's; renewed long before it ends. ms. */
 const LEASE_MS = 600_000
 const RENEW_EVERY_MS = 120_000
-/** Rows of the queue looked at in one go, and mails claimed in one transaction. */
+/** Rows of the queue looked at in one go: all that is due, or what is on top. */
 const PAGE = 500
+const PAGE_ON_TOP = 100
+/** Mails claimed in one transaction. */
 const CLAIM_MAX = 200
-/** How long hand-overs under way are waited for when the house closes, in ms. */
-const PATIENCE_MS = 20_000
+/** What could not be left alone with its origin or lane is looked at again after this, in ms. */
+const AGAIN_MS = 5000
+/** A mail of which something went wrong here is tried again after this, and later after as long as it is old. ms. */
+const STUMBLE_MS = 60_000
+const STUMBLE_MAX_MS = 6 * 3_600_000
+/** How long hand-overs under way are waited for when the house closes, and for their end once they are broken off. ms. */
+const PATIENCE_MS = 5000
+const LAST_PATIENCE_MS = 1000
 
 export class Runner implements Service {
   readonly name = 'deliver'
   readonly #parts: RunnerParts
-  readonly #places = new Places()
+  readonly #guide: Guide
+  readonly #look: Look
   readonly #hand = new Hand()
+  readonly #places = new Places()
   readonly #token = randomName()
   readonly #patience = new AbortController()
-  readonly #underWay = new Set<Promise<void>>()
-  /** Mails that are on their way. */
-  readonly #sent = new Set<number>()
-  #timers: Timer[] = []
-  #unlisten: (() => void) | undefined
-  #looking: Promise<void> | undefined
-  #refilling: NodeJS.Timeout | undefined
-  #lookAgain = false
-  #stopped = false
+  /** By key of the mail. */
+  readonly #underWay = new Map<number, Promise<void>>()
+  #renewing: Timer | undefined
+  #isOver = false
 
   constructor(parts: RunnerParts) {
     this.#parts = parts
+    const { signal } = this.#patience
+    this.#guide = { parts, places: this.#places, token: this.#token, isOver: () => this.#isOver, signal }
+    this.#look = new Look(parts, {
+      take: (isFar) => this.#take(isFar),
+      next: () => this.#nextAt(),
+    })
   }
 
   /** Takes back what runners before it had in hand, and begins. There is one runner per data folder. */
   async start(): Promise<void> {
-    const { queue, clock, wake, log } = this.#parts
+    const { queue, clock, log } = this.#parts
     const back = await queue.takeBack(clock.now())
     if (back.deliveries > 0) log.info(back, 'deliveries of an earlier run are taken up again')
-    this.#unlisten = wake.listen('deliver', () => this.#look())
-    this.#timers = [
-      clock.every(LOOK_EVERY_MS, () => this.#look()),
-      clock.every(RENEW_EVERY_MS, () => void this.#renew()),
-    ]
-    this.#look()
+    this.#renewing = clock.every(RENEW_EVERY_MS, () => void this.#renew())
+    this.#look.start()
   }
 
-  /** Takes nothing new, lets what is in hand end, and gives the rest back. */
+  /** Takes nothing new, lets hand-overs that have begun end, and gives the rest back. */
   async stop(): Promise<void> {
     const { queue, clock } = this.#parts
-    this.#stopped = true
-    this.#unlisten?.()
-    for (const timer of this.#timers) timer.cancel()
-    clearTimeout(this.#refilling)
-    const patience = setTimeout(() => this.#patience.abort(), PATIENCE_MS)
-    await this.#rest()
-    clearTimeout(patience)
+    this.#isOver = true
+    this.#renewing?.cancel()
+    await this.#look.stop()
+    if (!(await endsWithin(PATIENCE_MS, this.#rest()))) {
+      this.#patience.abort()
+      await endsWithin(LAST_PATIENCE_MS, this.#rest())
+    }
     await queue.letGo(this.#token, clock.now())
   }
 
   /** Resolves when nothing is in hand and nothing that is due could be taken. */
   async settle(): Promise<void> {
-    for (;;) {
-      this.#look()
+    const { queue, clock } = this.#parts
+    do {
+      await this.#look.now()
       await this.#rest()
-      const { queue, clock } = this.#parts
-      const left = await queue.due(clock.now(), 1, this.#passedOver(), null)
-      if (left.length === 0 && this.#underWay.size === 0 && this.#looking === undefined) return
-    }
+      // What went may have left room for others, or somebody to be told.
+      await this.#look.now()
+    } while (this.#underWay.size > 0 || (await queue.due(clock.now(), 1, this.#passedOver(), null)).length > 0)
   }
 
   async #rest(): Promise<void> {
-    while (this.#looking !== undefined || this.#underWay.size > 0) {
-      await this.#looking
-      await Promise.all(this.#underWay)
-    }
-  }
-
-  #look(): void {
-    clearTimeout(this.#refilling)
-    this.#refilling = undefined
-    if (this.#stopped) return
-    this.#lookAgain = true
-    this.#looking ??= this.#lookUntilQuiet()
-      .catch((error: unknown) => this.#parts.log.error({ err: error }, 'the queue could not be looked at'))
-      .finally(() => {
-        this.#looking = undefined
-      })
-  }
-
-  async #lookUntilQuiet(): Promise<void> {
-    while (this.#lookAgain && !this.#stopped) {
-      this.#lookAgain = false
-      await this.#takeDue()
-      await this.#parts.notices.run()
-    }
+    while (this.#underWay.size > 0) await Promise.all(this.#underWay.values())
   }
 
   /** Takes as much as there is room for, and sends it off. */
-  async #takeDue(): Promise<void> {
+  async #take(isFar: boolean): Promise<Found> {
     const { queue, clock } = this.#parts
-    let after: Waiting | null = null
-    while (!this.#stopped) {
+    const limit = isFar ? PAGE : PAGE_ON_TOP
+    const found = { behind: 0, askedMs: 0 }
+    for (let after: Waiting | null = null; !this.#isOver; ) {
       const now = clock.now()
-      const page: Waiting[] = await queue.due(now, PAGE, this.#passedOver(), after)
-      const taken = [...new Set(page.filter((waiting) => this.#hand.take(waiting)).map(({ email }) => email))]
-      for (let at = 0; at < taken.length; at += CLAIM_MAX) await this.#claim(taken.slice(at, at + CLAIM_MAX), now)
-      // What could not be taken now is passed over next time, or there is room for nobody.
-      if (page.length < PAGE || taken.length === 0) return
+      const page: Waiting[] = await queue.due(now, limit, this.#passedOver(), after)
+      found.askedMs += clock.now() - now
+      const ns = [...new Set(page.filter((waiting) => this.#hand.take(waiting)).map(({ email }) => email))]
+      for (let at = 0; at < ns.length; at += CLAIM_MAX) await this.#claim(ns.slice(at, at + CLAIM_MAX), now)
+      if (after !== null) found.behind += ns.length
+      if (!isFar || page.length < limit || this.#hand.isFull) break
       after = page.at(-1)!
     }
+    return found
   }
 
   async #claim(ns: readonly number[], now: number): Promise<void> {
@@ -133,55 +119,84 @@ export class Runner implements Service {
         if (email !== undefined) this.#sendOff(email, waiting)
       }
     } finally {
-      // Somebody may have dropped it meanwhile.
-      for (const n of ns) if (!this.#sent.has(n)) this.#hand.letGo(n)
+      // Somebody may have given it up meanwhile.
+      for (const n of ns) if (!this.#underWay.has(n)) this.#hand.letGo(n)
     }
   }
 
   #sendOff(email: Email, waiting: readonly Waiting[]): void {
-    this.#sent.add(email.n)
     const work = this.#see(email, waiting).finally(() => {
-      this.#sent.delete(email.n)
+      this.#underWay.delete(email.n)
       this.#hand.letGo(email.n)
-      this.#underWay.delete(work)
-      this.#refill()
+      if (this.#underWay.size === 0) this.#look.at('all')
+      else this.#look.soon()
     })
-    this.#underWay.add(work)
-  }
-
-  #refill(): void {
-    if (this.#underWay.size === 0) this.#look()
-    else this.#refilling ??= setTimeout(() => this.#look(), REFILL_MS)
+    this.#underWay.set(email.n, work)
   }
 
   async #see(email: Email, waiting: readonly Waiting[]): Promise<void> {
-    const guide: Guide = { parts: this.#parts, places: this.#places, token: this.#token, signal: this.#patience.signal }
+    const { log } = this.#parts
     try {
-      this.#note(await new Journey(guide, email).run(waiting), waiting)
+      await this.#giveBack(await new Journey(this.#guide, email).run(waiting))
     } catch (error) {
-      // Nobody knows what went wrong: it is tried again when its lease ends, and not at once for ever.
-      this.#parts.log.error({ err: error, email: email.id }, 'a mail could not be seen to')
+      log.error({ err: error, email: email.id }, 'a mail could not be seen to; it is tried again')
+      await this.#stumble(email).catch((cause: unknown) => log.error({ err: cause, email: email.id }, 'nor put off'))
     }
   }
 
-  #note(ended: Ended, waiting: readonly Waiting[]): void {
-    const [first] = waiting
-    if (ended.kind === 'held') this.#hand.rest(first!.origin, ended.until)
-    if (ended.kind === 'crowded') {
-      for (const one of waiting) if (one.lane === ended.domain) this.#hand.passBy(laneOf(one), ended.domain)
-    }
+  /** What waits as before is left alone for a while: otherwise it would be taken again at once. */
+  async #giveBack({ waiting, until }: Rest): Promise<void> {
+    if (waiting.length === 0) return
+    const again = until ?? this.#parts.clock.now() + AGAIN_MS
+    const back = waiting.map((one) => {
+      const isLeft = until === null ? this.#hand.passBy(laneOf(one), one.lane) : this.#hand.rest(one.origin, until)
+      return isLeft ? one : { ...one, dueAt: again }
+    })
+    await this.#parts.db.write((tx) => this.#parts.queue.giveBack(tx, this.#token, back))
+  }
+
+  /** Nobody knows what went wrong here, and it may go wrong for ever. What was handed over stays marked so. */
+  async #stumble(email: Email): Promise<void> {
+    const { db, queue, fate, clock } = this.#parts
+    const now = clock.now()
+    const nextAt = now + Math.min(Math.max(now - email.queuedAt, STUMBLE_MS), STUMBLE_MAX_MS)
+    const reply = ownReply('Something went wrong in the appliance; its log says what.')
+    await db.write(async (tx) => {
+      for (const row of await queue.ofEmail(tx, email.n)) {
+        if (!row.inHand) continue
+        if (row.uncertain) await queue.giveBack(tx, this.#token, [{ ...row, dueAt: nextAt }])
+        else await fate.apply(tx, row.delivery, { kind: 'deferred', reply, cause: 'transient', nextAt }, null)
+      }
+    })
   }
 
   #passedOver() {
-    const isCrowded = (name: string) => this.#places.isCrowded({ kind: 'domain', name, team: '' })
-    return this.#hand.passedOver(this.#parts.clock.now(), isCrowded)
+    const hasLine = (name: string) => this.#places.hasLine({ kind: 'domain', name, team: '' })
+    return this.#hand.passedOver(this.#parts.clock.now(), hasLine)
+  }
+
+  async #nextAt(): Promise<number | null> {
+    const due = await this.#parts.queue.nextDueAt(this.#parts.clock.now())
+    const times = [due, this.#hand.soonest].filter((at) => at !== null)
+    return times.length === 0 ? null : Math.min(...times)
   }
 
   async #renew(): Promise<void> {
+    const { queue, clock, log } = this.#parts
     if (this.#underWay.size === 0) return
-    const until = this.#parts.clock.now() + LEASE_MS
-    await this.#parts.queue
-      .renew({ token: this.#token, until })
-      .catch((error: unknown) => this.#parts.log.warn({ err: error }, 'leases could not be renewed'))
+    await queue
+      .renew({ token: this.#token, until: clock.now() + LEASE_MS }, [...this.#underWay.keys()])
+      .catch((error: unknown) => log.warn({ err: error }, 'leases could not be renewed'))
   }
+}
+
+/** @returns false when the time (ms) was over first; sockets know no clock but the real one */
+async function endsWithin(ms: number, work: Promise<void>): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<boolean>((resolve) => {
+    timer = setTimeout(() => resolve(false), ms)
+  })
+  const ended = await Promise.race([work.then(() => true), late])
+  clearTimeout(timer)
+  return ended
 }
