@@ -30,6 +30,12 @@ export const ID_PREFIX = {
   event: 'evt_',
   webhook: 'whk_',
   webhookAttempt: 'whda_',
+  identity: 'idn_',
+  quota: 'quo_',
+  sieveScript: 'sve_',
+  transaction: 'btx_',
+  agentRegistration: 'areg_',
+  ownerInvite: 'ainv_',
 } as const
 
 export type IdKind = keyof typeof ID_PREFIX

@@ -4,7 +4,28 @@ import { directoryTables } from './0001-directory.ts'
 import { mailTables } from './0002-mail.ts'
 import { outboundTables } from './0003-outbound.ts'
 import { eventTables } from './0004-events.ts'
+import { peopleTables } from './0005-people.ts'
+import { figureTables } from './0006-figures.ts'
+import { agentTables } from './0007-agents.ts'
+import { mailEditTables } from './0008-mail-edits.ts'
+import { identityTables } from './0009-identities.ts'
+import { uploadTables } from './0010-uploads.ts'
+import { sieveTables } from './0011-sieve.ts'
+import { mailboxLifeTables } from './0012-mailbox-life.ts'
 import { blobTables } from './blobs-0001-blobs.ts'
 
-export const mailMigrations = [directoryTables, mailTables, outboundTables, eventTables]
+export const mailMigrations = [
+  directoryTables,
+  mailTables,
+  outboundTables,
+  eventTables,
+  peopleTables,
+  figureTables,
+  agentTables,
+  mailEditTables,
+  identityTables,
+  uploadTables,
+  sieveTables,
+  mailboxLifeTables,
+]
 export const blobMigrations = [blobTables]

@@ -1,0 +1,5 @@
+// Sieve scripts and vacation responses.
+
+import { statements } from '../migrate.ts'
+
+export const sieveTables = statements(11, 'sieve', '')
