@@ -53,6 +53,7 @@ export function openDirectory(parts: DirectoryParts): Directory {
     filters,
     dkimKeys,
     inUse: (tx, domainId) => mailboxes.anyAt(tx, domainId),
+    liesAt: (reader, mailboxId, domainId, email) => mailboxes.liesAt(reader, mailboxId, domainId, email),
   })
   const mailboxes: Mailboxes = new Mailboxes({ ...parts, domains, keys })
   const replays = new Replays(parts.db, parts.clock)

@@ -10,7 +10,7 @@ import { type Page, type PageKey, pageOf } from '../db/page.ts'
 import { type DkimAlgorithm, type DkimKeys, newDkimPair } from './dkim-keys.ts'
 import { checkDomain, type DomainCheck, type DomainFindings } from './domain-checks.ts'
 import { newDomain, nextState, type VerificationStatus } from './domain-life.ts'
-import { checkDomainName, isReserved } from './domain-name.ts'
+import { checkDomainName, domainName, isReserved } from './domain-name.ts'
 import {
   type Domain,
   type DomainStanding,
@@ -25,7 +25,7 @@ import {
   stateOf,
 } from './domain-record.ts'
 import type { Filters } from './filters.ts'
-import { teamSuspendedAt } from './teams.ts'
+import { SYSTEM_TEAM_ID, teamSuspendedAt } from './teams.ts'
 
 export type { Domain, DomainStanding, ReceivingDomain } from './domain-record.ts'
 
@@ -47,6 +47,8 @@ interface DomainParts {
   /** Whether mailboxes that are not deleted lie at a domain. */
   inUse(tx: Tx, domainId: string): Promise<boolean>
   lookAtSes: LookAtSes
+  /** Whether a mailbox that is not deleted lies at a domain and has that address, tags aside. */
+  liesAt(reader: Reader, mailboxId: string, domainId: string, email: string): Promise<boolean>
 }
 
 /** What a look at a domain gave. */
@@ -101,6 +103,55 @@ export class Domains {
   async ofTeam(reader: Reader, teamId: string, name: string): Promise<DomainStanding | undefined> {
     const row = await reader.get(`SELECT ${STANDING} FROM domains WHERE team_id = ? AND name = ?`, [teamId, name])
     return row && standingOf(row)
+  }
+
+  /**
+   * What whoever sends may do with the domain of an address: the team's own, or, for a mailbox that lies there, one of the
+   * appliance. An agent's team can do nothing with the domain all agents share but send from its own address.
+   * @param sender `mailboxId` is null for root keys
+   */
+  async standingFor(
+    reader: Reader,
+    sender: { teamId: string; mailboxId: string | null },
+    email: string,
+  ): Promise<DomainStanding | undefined> {
+    const name = domainName(email.slice(email.lastIndexOf('@') + 1))
+    if (name === null) return undefined
+    const own = await this.ofTeam(reader, sender.teamId, name)
+    if (own !== undefined || sender.mailboxId === null || name !== this.#parts.config.AGENT_MAILBOX_DOMAIN) return own
+    const shared = await this.ofTeam(reader, SYSTEM_TEAM_ID, name)
+    return shared && (await this.#parts.liesAt(reader, sender.mailboxId, shared.id, email)) ? shared : undefined
+  }
+
+  /**
+   * The appliance's own domain of a name, made where it is missing: its proof is the setting that names it.
+   * @param name one of the appliance's own names, in stored form
+   */
+  async system(name: string): Promise<Domain> {
+    const { db, clock, dkimKeys, config } = this.#parts
+    const known = await this.ofTeam(db.read, SYSTEM_TEAM_ID, name)
+    if (known !== undefined) return (await this.get(SYSTEM_TEAM_ID, known.id))!
+    if (name !== config.AGENT_MAILBOX_DOMAIN && !config.MAIL_HOSTS.includes(name)) throw notFound('domain')
+    const pair = await newDkimPair('rsa')
+    return db.write(async (tx) => {
+      const made = await this.ofTeam(tx, SYSTEM_TEAM_ID, name)
+      const id = made?.id ?? newId('domain')
+      if (made === undefined) {
+        await yieldTo(tx, name, id)
+        await tx.insert('domains', {
+          id,
+          team_id: SYSTEM_TEAM_ID,
+          name,
+          ...stateColumns(newDomain(clock.now(), true)),
+          next_check_at: clock.now(),
+          receives: true,
+          verification_token: randomName(TOKEN_LENGTH),
+          created_at: clock.now(),
+        })
+        await dkimKeys.add(tx, { id, name }, pair, isReserved(name))
+      }
+      return this.#present(tx, (await this.#row(tx, SYSTEM_TEAM_ID, id))!)
+    })
   }
 
   /** Newest first. */
@@ -246,7 +297,9 @@ export class Domains {
   async #look(row: Row): Promise<Look> {
     const { lookAtSes, resolver, db } = this.#parts
     const { records, removable, name, teamId } = await this.#present(db.read, row)
-    const findings = await checkDomain(resolver, { records, removable, reserved: isReserved(name) })
+    const found = await checkDomain(resolver, { records, removable, reserved: isReserved(name) })
+    // Nobody has to prove to the appliance that its own name is its own.
+    const findings = teamId === SYSTEM_TEAM_ID ? { ...found, verification: 'found' as const } : found
     return { ...findings, ses: await lookAtSes(teamId, name, findings.verification === 'found') }
   }
 

@@ -9,6 +9,7 @@ import { type Page, type PageKey, pageOf } from '../db/page.ts'
 import { domainName } from './domain-name.ts'
 import type { Domains } from './domains.ts'
 import type { IssuedKey, Keys } from './keys.ts'
+import { baseLocal } from './local-part.ts'
 import {
   checkAddress,
   checkDisplayName,
@@ -233,6 +234,14 @@ export class Mailboxes {
       domainId,
     ])
     return row !== undefined
+  }
+
+  /** Whether a mailbox that is not deleted lies at a domain and has that address, a `+tag` aside. */
+  async liesAt(reader: Reader, id: string, domainId: string, email: string): Promise<boolean> {
+    const cut = email.lastIndexOf('@')
+    const plain = `${baseLocal(email.slice(0, cut))}${email.slice(cut).toLowerCase()}`
+    const found = await readAt(reader, domainId, plain)
+    return found?.id === id
   }
 
   async #createIn(tx: Tx, teamId: string, input: MailboxInput): Promise<Mailbox> {

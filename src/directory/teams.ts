@@ -14,6 +14,12 @@ export interface Team {
   createdAt: number
 }
 
+/** `system` is the appliance itself, `agent` the team of one agent: neither stands in lists of teams. */
+export type TeamKind = 'team' | 'system' | 'agent'
+
+/** The team of the appliance itself: it owns the domains its own mail comes from, and has no keys. */
+export const SYSTEM_TEAM_ID = 'team_appliance000000000000000'
+
 const NAME_MAX = 100
 
 /** SQL for the time a team was suspended, NULL while it is active; `column` names the column that holds the team's id. */
@@ -41,7 +47,7 @@ export class Teams {
    */
   createFirst<T>(name: string, also: (tx: Tx, team: Team) => Promise<T>): Promise<T | undefined> {
     return this.#db.write(async (tx) => {
-      if ((await tx.get('SELECT 1 AS found FROM teams LIMIT 1')) !== undefined) return undefined
+      if ((await tx.get(`SELECT 1 AS found FROM teams WHERE kind = 'team' LIMIT 1`)) !== undefined) return undefined
       return also(tx, await this.#insert(tx, name))
     })
   }
@@ -51,9 +57,9 @@ export class Teams {
     return row && presentTeam(row)
   }
 
-  /** Every team of the appliance, the oldest first. */
+  /** Every team that was made by somebody, the oldest first. */
   async list(): Promise<Team[]> {
-    return (await this.#db.read.all('SELECT * FROM teams ORDER BY created_at, id')).map(presentTeam)
+    return (await this.#db.read.all(`SELECT * FROM teams WHERE kind = 'team' ORDER BY created_at, id`)).map(presentTeam)
   }
 
   /** @throws ProductError not_found, validation_error for a name outside 1-100 characters */
@@ -76,11 +82,24 @@ export class Teams {
     if (changes === 0) throw notFound('team')
   }
 
-  async #insert(tx: Tx, given: string): Promise<Team> {
+  /** The team of a new agent, as part of its registration. */
+  createForAgent(tx: Tx, name: string): Promise<Team> {
+    return this.#insert(tx, name, 'agent')
+  }
+
+  /** Makes the team of the appliance itself where it is missing. */
+  async openSystem(tx: Tx): Promise<void> {
+    await tx.run(
+      `INSERT INTO teams (id, name, kind, created_at) VALUES (?, 'Mailstead', 'system', ?) ON CONFLICT DO NOTHING`,
+      [SYSTEM_TEAM_ID, this.#clock.now()],
+    )
+  }
+
+  async #insert(tx: Tx, given: string, kind: TeamKind = 'team'): Promise<Team> {
     const name = checkName(given, NAME_MAX)
     const id = newId('team')
     const at = this.#clock.now()
-    await tx.insert('teams', { id, name, created_at: at })
+    await tx.insert('teams', { id, name, kind, created_at: at })
     return { id, name, status: 'active', createdAt: at }
   }
 }

@@ -2,9 +2,9 @@
 
 import type { KeyObject } from 'node:crypto'
 import type { DkimKey } from '../directory/dkim-keys.ts'
-import { domainName } from '../directory/domain-name.ts'
 import { dkimSignatures } from '../mail/dkim-sign.ts'
 import type { OutboundParts } from './parts.ts'
+import type { Email } from './records.ts'
 
 /** Private keys held ready; reading one costs as much as half a signature. */
 export const READY_KEYS_MAX = 500
@@ -23,17 +23,14 @@ export class Signer {
   /**
    * The mail with its DKIM signatures in front, where its From domain is the team's, verified, and its key is found in DNS
    * (decisions §4.3); otherwise the same bytes. Carriers that change the header (Gmail, Outlook, SES) spoil a signature.
-   * @param fromEmail the address of the From field
    * @param bytes CRLF line ends
    */
-  async sign(teamId: string, fromEmail: string, bytes: Uint8Array): Promise<Uint8Array> {
+  async sign(email: Pick<Email, 'teamId' | 'mailboxId' | 'from'>, bytes: Uint8Array): Promise<Uint8Array> {
     const { db, clock, directory } = this.#parts
-    const name = domainName(fromEmail.slice(fromEmail.lastIndexOf('@') + 1))
-    if (name === null) return bytes
-    const domain = await directory.domains.ofTeam(db.read, teamId, name)
+    const domain = await directory.domains.standingFor(db.read, email, email.from.email)
     if (domain?.verificationStatus !== 'verified') return bytes
     const keys = await Promise.all((await directory.dkimKeys.signing(db.read, domain.id)).map((key) => this.#open(key)))
-    const usable = keys.flatMap((key) => (key === null ? [] : { domain: name, ...key }))
+    const usable = keys.flatMap((key) => (key === null ? [] : { domain: domain.name, ...key }))
     if (usable.length === 0) return bytes
     return Buffer.concat([Buffer.from(await dkimSignatures(bytes, usable, clock.now()), 'latin1'), bytes])
   }

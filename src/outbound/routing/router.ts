@@ -1,7 +1,6 @@
 // Decides through whom a mail goes, and says why (decisions §3.3).
 
-import { domainName } from '../../directory/domain-name.ts'
-import type { DomainStanding } from '../../directory/domains.ts'
+import { SYSTEM_TEAM_ID } from '../../directory/teams.ts'
 import type { DeliveryGroup, Groups } from '../groups.ts'
 import type { OutboundParts } from '../parts.ts'
 import type { Providers } from '../providers/providers.ts'
@@ -44,7 +43,7 @@ export class Router {
     const { domain, groups, inScope, able } = await this.#look(email)
     const failed = able.filter(({ id }) => exclude.has(id)).map(({ provider }) => provider)
     const places = able.filter(({ id, provider }) => provider.status === 'active' && !exclude.has(id))
-    if (places.length > 0) return this.#takeFirst(await this.#order(places, groups), email, recipients, failed)
+    if (places.length > 0) return this.#takeFirst(await this.#order(places, groups), recipients, failed)
     const accounts = { inScope: inScope.length, able: able.map(({ provider }) => provider), failed }
     return without(email, domain, accounts, { mayGoDirect: config.DIRECT_DELIVERY, now: clock.now() })
   }
@@ -61,7 +60,7 @@ export class Router {
    * When mail can be taken again (ms), where nothing but the shared account may carry it and its share of the day is used up; null
    * otherwise. What was taken before waits until then (decisions §3.5, §8.2).
    */
-  async sharedFullUntil(mail: Pick<Email, 'teamId' | 'scope' | 'from'>): Promise<number | null> {
+  async sharedFullUntil(mail: Pick<Email, 'teamId' | 'mailboxId' | 'scope' | 'from'>): Promise<number | null> {
     const { sharedLimit, clock } = this.#parts
     const { able } = await this.#look(mail)
     if (able.length === 0 || able.some(({ provider }) => provider.type !== 'amazon_ses')) return null
@@ -70,20 +69,16 @@ export class Router {
   }
 
   /** The accounts in the sender's scope, and those of them that may use the From address. */
-  async #look(mail: Pick<Email, 'teamId' | 'scope' | 'from'>) {
-    const { teamId, scope, from } = mail
-    const { providers, groups: kept } = this.#parts
-    const domain = await this.#domainOf(mail)
+  async #look(mail: Pick<Email, 'teamId' | 'mailboxId' | 'scope' | 'from'>) {
+    const { scope, from } = mail
+    const { providers, groups: kept, directory, db, config } = this.#parts
+    const domain = await directory.domains.standingFor(db.read, mail, from.email)
+    // Mail from the appliance's own names is carried by whom the operator says (decisions §11.9).
+    const teamId = domain?.teamId === SYSTEM_TEAM_ID ? config.AGENT_ROUTE_TEAM : mail.teamId
     const groups = scope.type === 'group' ? await kept.many(teamId, scope.groupIds) : []
     const inScope = placesOf(await providers.switchedOn(teamId), scope, groups)
     const able = inScope.filter(({ provider }) => mayCarry(provider, from.email, domain))
     return { domain, groups, inScope, able }
-  }
-
-  async #domainOf({ teamId, from }: Pick<Email, 'teamId' | 'from'>): Promise<DomainStanding | undefined> {
-    const { directory, db } = this.#parts
-    const name = domainName(from.email.slice(from.email.lastIndexOf('@') + 1))
-    return name === null ? undefined : directory.domains.ofTeam(db.read, teamId, name)
   }
 
   async #order(places: readonly Place[], groups: readonly DeliveryGroup[]): Promise<Place[]> {
@@ -93,16 +88,11 @@ export class Router {
     return orderOf(places, strategy, turn, this.#random)
   }
 
-  async #takeFirst(
-    ordered: readonly Place[],
-    email: Email,
-    recipients: number,
-    failed: readonly Provider[],
-  ): Promise<Decision> {
+  async #takeFirst(ordered: readonly Place[], recipients: number, failed: readonly Provider[]): Promise<Decision> {
     const full: Provider[] = []
     let until = Number.POSITIVE_INFINITY
     for (const place of ordered) {
-      const opensAt = await this.#take(place.provider, email, recipients)
+      const opensAt = await this.#take(place.provider, recipients)
       if (opensAt === null) {
         const reason = whyChosen(place, { among: ordered.length, full, failed })
         return { kind: 'provider', provider: place.provider, reason }
@@ -114,12 +104,12 @@ export class Router {
   }
 
   /** @returns null when there was room, else when (ms) there may be some */
-  async #take(provider: Provider, { teamId }: Email, recipients: number): Promise<number | null> {
+  async #take(provider: Provider, recipients: number): Promise<number | null> {
     if (provider.type !== 'amazon_ses' && this.#quotas.isFree(provider)) return null
     const { db, sharedLimit, clock } = this.#parts
     return db.write(async (tx) => {
       if (provider.type !== 'amazon_ses') return this.#quotas.take(tx, provider, recipients)
-      if (await sharedLimit.take(tx, teamId, recipients)) return null
+      if (await sharedLimit.take(tx, provider.teamId, recipients)) return null
       return nextDay(clock.now())
     })
   }

@@ -26,7 +26,6 @@ export async function admit({ directory, db, clock }: RunnerParts, email: Email)
   if (team?.status !== 'active') return { kind: 'hold', why: 'The team is suspended.' }
   // Reports of our own are for mailboxes here, from a name that is no team's.
   if (email.source === 'system') return { kind: 'go', isProven: true }
-  const name = email.from.email.slice(email.from.email.lastIndexOf('@') + 1).toLowerCase()
-  const domain = await directory.domains.ofTeam(db.read, email.teamId, name)
+  const domain = await directory.domains.standingFor(db.read, email, email.from.email)
   return { kind: 'go', isProven: domain?.verificationStatus === 'verified' }
 }

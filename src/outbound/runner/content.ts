@@ -45,13 +45,13 @@ export class Content {
   }
 
   async #load(): Promise<Loaded> {
-    const { hash, sizeBytes, teamId, from } = this.#email
+    const { hash, sizeBytes } = this.#email
     if (hash === null) throw new Error('The content of a mail that waits is gone.')
     // What was composed and what is signed lie side by side for a moment.
     const letGo = await this.#places.takeBytes(2 * sizeBytes)
     try {
       const composed = await this.#parts.store.blobs.bytes(hash, 0, sizeBytes)
-      return { bytes: await this.#parts.signer.sign(teamId, from.email, composed), letGo }
+      return { bytes: await this.#parts.signer.sign(this.#email, composed), letGo }
     } catch (error) {
       letGo()
       throw error

@@ -1,7 +1,6 @@
 // Who sends: what follows from the sender before anything of a mail is known, and what of a mail depends on it.
 
 import { conflict, invalid, notFound, ProductError } from '../../base/errors.ts'
-import { domainName } from '../../directory/domain-name.ts'
 import type { DomainStanding } from '../../directory/domains.ts'
 import { baseLocal } from '../../directory/local-part.ts'
 import type { SendScope } from '../../directory/mailbox-input.ts'
@@ -58,6 +57,11 @@ export class Desk {
     })
   }
 
+  /** For whom domains and accounts are looked up. */
+  get #who() {
+    return { teamId: this.sender.teamId, mailboxId: this.box?.mailbox.id ?? null }
+  }
+
   /** Through which accounts its mail may go. */
   get scope(): SendScope {
     return this.box?.mailbox.sendScope ?? { type: 'all' }
@@ -84,8 +88,7 @@ export class Desk {
   /** @throws ProductError rate_limit_exceeded while only the shared account could carry it, and that has carried all it may today */
   async requireRoom(from: Address, sendAt: number): Promise<void> {
     const { router, clock } = this.#parts
-    const { teamId } = this.sender
-    const asked = this.#full.get(from.email) ?? router.sharedFullUntil({ teamId, scope: this.scope, from })
+    const asked = this.#full.get(from.email) ?? router.sharedFullUntil({ ...this.#who, scope: this.scope, from })
     this.#full.set(from.email, asked)
     const until = await asked
     if (until === null || sendAt >= until) return
@@ -96,12 +99,11 @@ export class Desk {
 
   /** The team's own row for the domain of an address. */
   domainOf(email: string): Promise<DomainStanding | undefined> {
-    const name = domainName(email.slice(email.lastIndexOf('@') + 1)) ?? ''
-    const known = this.#domains.get(name)
+    const known = this.#domains.get(email)
     if (known !== undefined) return known
     const { directory, db } = this.#parts
-    const asked = directory.domains.ofTeam(db.read, this.sender.teamId, name)
-    this.#domains.set(name, asked)
+    const asked = directory.domains.standingFor(db.read, this.#who, email)
+    this.#domains.set(email, asked)
     return asked
   }
 

@@ -27,13 +27,15 @@ async function publish(house: TestDirectory, teamId: string, id: string): Promis
   await house.directory.domains.verify(teamId, id)
 }
 
+const sender = (teamId: string, email: string) => ({ teamId, mailboxId: null, from: { email, name: '' } })
+
 test('mail is signed once the domain is proven and its key is found, and no longer when it is lost', async () => {
   await using house = await openTestDirectory()
   const signer = new Signer(house)
   const teamId = await house.team()
   const { id, records } = await house.directory.domains.create(teamId, 'example.org')
   const mail = mailFrom('Ann@Example.ORG')
-  const sign = () => signer.sign(teamId, 'Ann@Example.ORG', mail)
+  const sign = () => signer.sign(sender(teamId, 'Ann@Example.ORG'), mail)
   assert.equal(await sign(), mail)
   house.dns.zone[records.dkim[0]!.name] = { TXT: [records.dkim[0]!.value] }
   await house.directory.domains.verify(teamId, id)
@@ -53,10 +55,10 @@ test('nobody signs for the domain of another team, for a name below, or for none
   const teamId = await house.team()
   await house.directory.domains.create(teamId, 'shop.test')
   const mail = mailFrom('ann@shop.test')
-  assert.notEqual(await signer.sign(teamId, 'ann@shop.test', mail), mail)
-  assert.equal(await signer.sign(await house.team('Two'), 'ann@shop.test', mail), mail)
+  assert.notEqual(await signer.sign(sender(teamId, 'ann@shop.test'), mail), mail)
+  assert.equal(await signer.sign(sender(await house.team('Two'), 'ann@shop.test'), mail), mail)
   for (const from of ['ann@sub.shop.test', 'ann@test', '"ann@shop.test"@other.test', '', 'ann', 'ann@shop.test.']) {
-    assert.equal(await signer.sign(teamId, from, mail), mail, from)
+    assert.equal(await signer.sign(sender(teamId, from), mail), mail, from)
   }
 })
 
@@ -71,7 +73,7 @@ test('keys that another thread made sign here at once, two kinds side by side', 
     const directory = openDirectory({ db, clock: house.clock, vault: house.vault } as unknown as DirectoryParts)
     const signer = new Signer({ db, clock: house.clock, directory })
     const mail = mailFrom('ann@example.org')
-    const sign = async () => judged(house, await signer.sign(teamId, 'ann@example.org', mail))
+    const sign = async () => judged(house, await signer.sign(sender(teamId, 'ann@example.org'), mail))
     assert.deepEqual(await sign(), ['s1 example.org pass'])
     await house.directory.domains.rotateKey(teamId, id, 'rsa')
     assert.deepEqual(await sign(), ['s1 example.org pass'])
@@ -81,7 +83,7 @@ test('keys that another thread made sign here at once, two kinds side by side', 
     await publish(house, teamId, id)
     assert.deepEqual(await sign(), ['s2 example.org pass', 's3 example.org pass'])
     await house.directory.domains.delete(teamId, id)
-    assert.equal(await signer.sign(teamId, 'ann@example.org', mail), mail)
+    assert.equal(await signer.sign(sender(teamId, 'ann@example.org'), mail), mail)
     // The same name again, and the same number of the row: another key.
     const again = await house.directory.domains.create(teamId, 'example.org')
     await publish(house, teamId, again.id)
@@ -96,7 +98,7 @@ test('so many keys are held ready, and the others are read again', async () => {
   let read = 0
   let asked = ''
   const directory = {
-    domains: { ofTeam: async () => ({ id: 'mdom_1', verificationStatus: 'verified' }) },
+    domains: { standingFor: async () => ({ id: 'mdom_1', name: 'x.test', verificationStatus: 'verified' }) },
     dkimKeys: {
       signing: async () => [{ selector: 's1', algorithm: 'ed25519', public: asked }],
       open: async () => {
@@ -108,7 +110,7 @@ test('so many keys are held ready, and the others are read again', async () => {
   const signer = new Signer({ db: {}, clock: { now: () => 0 }, directory } as never)
   const sign = async (key: number) => {
     asked = `key ${key}`
-    await signer.sign('team_1', 'a@x.test', mailFrom('a@x.test'))
+    await signer.sign(sender('team_1', 'a@x.test'), mailFrom('a@x.test'))
   }
   for (let key = 0; key < READY_KEYS_MAX; key++) await sign(key)
   for (let key = 0; key < READY_KEYS_MAX; key++) await sign(key)
