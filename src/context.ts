@@ -87,7 +87,7 @@ export async function openContext(config: Config, overrides: Overrides = {}): Pr
   const wake = openWake(config.DATA_DIR)
   const outbox = new Outbox(wake)
   const telling = new Telling({ db, clock, log, config, vault, resolver, wake, outbox })
-  const store = openStore({ db, blobsDb, clock })
+  const store = openStore({ db, blobsDb, clock, vault })
   const openAccount = store.openAccount
   const directory: Directory = openDirectory({
     ...{ db, clock, vault, resolver, config, openAccount },

@@ -1,5 +1,6 @@
 // The list of what the clock does.
 
+import { contentNames } from './content-names.ts'
 import { domainChecks } from './domain-checks.ts'
 import type { Job } from './job.ts'
 import {
@@ -7,6 +8,7 @@ import {
   deliveryLogRetention,
   eventRetention,
   inboundLogRetention,
+  uploadExpiry,
   webhookAttemptRetention,
 } from './retention.ts'
 
@@ -16,5 +18,7 @@ export const jobs: readonly Job[] = [
   deliveryLogRetention,
   webhookAttemptRetention,
   eventRetention,
+  uploadExpiry,
   blobSweep,
+  contentNames,
 ]

@@ -6,6 +6,7 @@ import { job } from './job.ts'
 
 const DAY_MS = 24 * 60 * 60 * 1000
 const HOUR_MS = 60 * 60 * 1000
+const MINUTE_MS = 60 * 1000
 
 /** Decisions §6.4: rows of the inbound log live `LOG_RETENTION_DAYS`. */
 export const inboundLogRetention = job({
@@ -42,6 +43,14 @@ export const blobSweep = job({
   run: ({ app }) =>
     app.store.blobs.sweep(async (hashes) => {
       const kept = await app.store.messages.namedBlobs(hashes)
-      return kept.union(await app.outbound.emails.namedBlobs(hashes))
+      const uploaded = await app.store.uploads.namedBlobs(hashes)
+      return kept.union(uploaded).union(await app.outbound.emails.namedBlobs(hashes))
     }),
+})
+
+/** Decisions §10.10: an upload nothing names goes after a day. */
+export const uploadExpiry = job({
+  name: 'upload-expiry',
+  every: 10 * MINUTE_MS,
+  run: ({ app, signal }) => app.store.uploads.expire(signal),
 })

@@ -37,21 +37,33 @@ function isPlainBase64(buffer: Buffer): boolean {
 }
 
 function decodeOddBase64(body: Buffer): Uint8Array {
-  const out = Buffer.allocUnsafe(Math.ceil(body.length / 4) * 3)
-  let length = 0
-  let bits = 0
-  let held = 0
-  for (let at = 0; at < body.length; at++) {
-    const byte = body[at]!
-    const value = BASE64[byte]!
-    if (value >= 0) {
-      bits = ((bits << 6) | value) & 0xffffff
-      if (++held === 1) continue
-      out[length++] = bits >> (8 - held * 2)
-      if (held === 4) held = 0
-    } else if (byte === EQUALS) held = 0
+  return new Base64Groups().decode(body)
+}
+
+/** Groups of four characters, which may begin in one stretch of the text and end in the next. */
+export class Base64Groups {
+  #bits = 0
+  #held = 0
+
+  decode(stretch: Uint8Array): Uint8Array {
+    const out = Buffer.allocUnsafe(Math.ceil(stretch.length / 4) * 3 + 3)
+    let length = 0
+    let bits = this.#bits
+    let held = this.#held
+    for (let at = 0; at < stretch.length; at++) {
+      const byte = stretch[at]!
+      const value = BASE64[byte]!
+      if (value >= 0) {
+        bits = ((bits << 6) | value) & 0xffffff
+        if (++held === 1) continue
+        out[length++] = bits >> (8 - held * 2)
+        if (held === 4) held = 0
+      } else if (byte === EQUALS) held = 0
+    }
+    this.#bits = bits
+    this.#held = held
+    return out.subarray(0, length)
   }
-  return out.subarray(0, length)
 }
 
 /**

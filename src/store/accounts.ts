@@ -63,6 +63,12 @@ export class Accounts {
     return row && present(row)
   }
 
+  /** Id of the mailbox an account is of. */
+  async mailboxOf(account: number): Promise<string | undefined> {
+    const sql = 'SELECT mailbox_id FROM accounts WHERE n = ?'
+    return (await this.#db.read.get<{ mailbox_id: string }>(sql, [account]))?.mailbox_id
+  }
+
   /** The accounts of many mailboxes at once, by mailbox id. */
   async byMailboxes(mailboxIds: readonly string[]): Promise<Map<string, Account>> {
     if (mailboxIds.length === 0) return new Map()

@@ -6,6 +6,7 @@ import { sha256 } from '../base/secrets.ts'
 import type { Db, Tx } from '../db/db.ts'
 import type { Inspection } from '../mail/mail.ts'
 import type { Accounts } from './accounts.ts'
+import type { BlobNames } from './blob-names.ts'
 import type { Blobs } from './blobs.ts'
 import type { Change, ChangeLedger } from './changes.ts'
 import type { Folders } from './folders.ts'
@@ -58,6 +59,7 @@ interface Parts {
   folders: Folders
   changes: ChangeLedger
   blobs: Blobs
+  names: BlobNames
 }
 
 export class Deliverer {
@@ -143,7 +145,7 @@ export class Deliverer {
     mail: ArrivedMail,
     target: DeliverTarget,
   ): Promise<{ id: string; folderId: string; attachmentIds: string[]; joined: Joined }> {
-    const { clock, folders } = this.#parts
+    const { clock, folders, names } = this.#parts
     const { inspection, receivedAt } = mail
     const id = newId('message')
     const folder = await folders.byRole(account.n, target.junk ? 'junk' : 'inbox', tx)
@@ -153,6 +155,7 @@ export class Deliverer {
       folder,
       own: [target.email, target.rcptTo].map((address) => address.toLowerCase()),
       blob: inspection.hash,
+      nameOf: names.of(account.mailboxId),
       sizeBytes: inspection.sizeBytes,
       mail: inspection.mail,
       envelope: { mailFrom: mail.mailFrom, rcptTo: target.rcptTo },

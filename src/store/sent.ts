@@ -5,6 +5,7 @@ import { newId } from '../base/ids.ts'
 import type { Tx } from '../db/db.ts'
 import type { Address, ParsedMail } from '../mail/mail.ts'
 import type { Accounts } from './accounts.ts'
+import type { BlobNames } from './blob-names.ts'
 import type { Change, ChangeLedger } from './changes.ts'
 import type { Folders } from './folders.ts'
 import { markAnswered, type Original } from './messages/answered.ts'
@@ -60,6 +61,7 @@ interface Parts {
   folders: Folders
   changes: ChangeLedger
   submissions: Submissions
+  names: BlobNames
 }
 
 export class SentMails {
@@ -102,7 +104,7 @@ export class SentMails {
   }
 
   async #copy(tx: Tx, account: Account, sent: SentMail, content: SentContent, told: Change[]) {
-    const { folders, clock } = this.#parts
+    const { folders, clock, names } = this.#parts
     const id = newId('message')
     const now = clock.now()
     const { joined, changes } = await placeMessage(tx, {
@@ -112,6 +114,7 @@ export class SentMails {
       own: sent.own,
       into: sent.answers?.thread.n,
       blob: content.hash,
+      nameOf: names.of(account.mailboxId),
       sizeBytes: content.sizeBytes,
       // No mail names them (RFC 5322 3.6.3), so that the record alone does.
       mail: { ...content.mail, bcc: [...content.bcc] },

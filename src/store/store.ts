@@ -1,10 +1,13 @@
 // Where mail rests: the parts of the mail model, put together.
 
 import type { Clock } from '../base/clock.ts'
+import type { Vault } from '../base/secrets.ts'
 import type { Db, Tx } from '../db/db.ts'
 import { Accounts } from './accounts.ts'
+import { BlobNames } from './blob-names.ts'
 import { Blobs } from './blobs.ts'
 import { ChangeLedger } from './changes.ts'
+import { Contents, heldNames } from './contents.ts'
 import { type ArrivedMail, type Delivered, Deliverer, type DeliverTarget } from './deliver.ts'
 import { Folders } from './folders.ts'
 import { InboundLog } from './inbound-log.ts'
@@ -12,6 +15,7 @@ import { Messages } from './messages/messages.ts'
 import { SentMails } from './sent.ts'
 import { Submissions } from './submissions.ts'
 import { Threads } from './threads/threads.ts'
+import { Uploads } from './uploads.ts'
 
 export interface Store {
   accounts: Accounts
@@ -20,6 +24,12 @@ export interface Store {
   threads: Threads
   changes: ChangeLedger
   blobs: Blobs
+  /** Public names of content. */
+  blobNames: BlobNames
+  /** Everything a mailbox holds as content, by public name or id. */
+  contents: Contents
+  /** Files given beforehand, to be sent or imported. */
+  uploads: Uploads
   inboundLog: InboundLog
   /** What mailboxes keep of the mail they send. */
   sent: SentMails
@@ -34,24 +44,29 @@ export interface Store {
   ): Promise<Delivered[]>
 }
 
-/** @param parts the two files and the clock */
-export function openStore(parts: { db: Db; blobsDb: Db; clock: Clock }): Store {
-  const { db, blobsDb, clock } = parts
+/** @param parts the two files, the clock, and what the names of contents are made with */
+export function openStore(parts: { db: Db; blobsDb: Db; clock: Clock; vault: Vault }): Store {
+  const { db, blobsDb, clock, vault } = parts
   const accounts = new Accounts(db, clock)
   const folders = new Folders(db, clock)
   const changes = new ChangeLedger(db, accounts)
   const blobs = new Blobs(blobsDb, clock)
+  const names = new BlobNames(vault)
+  const uploads = new Uploads({ db, clock, names, heldNames })
   const submissions = new Submissions({ db, clock, accounts, changes })
-  const deliverer = new Deliverer({ db, clock, accounts, folders, changes, blobs })
+  const deliverer = new Deliverer({ db, clock, accounts, folders, changes, blobs, names })
   return {
     accounts,
     folders,
     changes,
     blobs,
+    blobNames: names,
+    contents: new Contents({ db, blobs, accounts, names, uploads }),
+    uploads,
     messages: new Messages({ db, clock, accounts, blobs, folders }),
     threads: new Threads({ db, clock, accounts, folders }),
     inboundLog: new InboundLog(db),
-    sent: new SentMails({ clock, accounts, folders, changes, submissions }),
+    sent: new SentMails({ clock, accounts, folders, changes, submissions, names }),
     submissions,
     async openAccount(tx, mailboxId) {
       const account = await accounts.open(tx, mailboxId)

@@ -31,6 +31,7 @@ const OWNERS = new Map([
   ['attachments', 'src/store/messages/'],
   ['message_text', 'src/store/search/'],
   ['recent_deliveries', 'src/store/deliver.ts'],
+  ['uploads', 'src/store/uploads.ts'],
   ['inbound_log', 'src/store/inbound-log.ts'],
   ['submissions', 'src/store/submissions.ts'],
   ['operator_keys', 'src/directory/operator-keys.ts'],

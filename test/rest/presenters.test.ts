@@ -6,10 +6,10 @@ import { test } from 'node:test'
 import type { TSchema } from 'typebox'
 import { newId } from '../../src/base/ids.ts'
 import { Vault } from '../../src/base/secrets.ts'
+import { BlobNames } from '../../src/store/blob-names.ts'
 import type { MessageDetail, MessageSummary as StoredSummary, Thread as StoredThread } from '../../src/store/records.ts'
 import { compileCheck } from '../../src/surfaces/http/validate.ts'
 import { ApiKey, NewApiKey, presentKey, presentNewKey } from '../../src/surfaces/rest/schemas/api-key.ts'
-import { blobId } from '../../src/surfaces/rest/schemas/blob-id.ts'
 import { Domain, presentDomain } from '../../src/surfaces/rest/schemas/domain.ts'
 import { FilterState } from '../../src/surfaces/rest/schemas/filter-state.ts'
 import { Folder, presentFolder } from '../../src/surfaces/rest/schemas/folder.ts'
@@ -129,7 +129,7 @@ test('a message shows what include names and leaves the rest out', () => {
     headers: [{ name: 'Subject', value: 'Hello' }],
     bodies: { text: 'Hello', html: null, textSource: 'text' as const, truncated: { text: false, html: false } },
   }
-  const name = (hash: Uint8Array) => blobId(new Vault(Buffer.alloc(32)), mailbox.id, hash)
+  const name = (hash: Uint8Array) => new BlobNames(new Vault(Buffer.alloc(32))).of(mailbox.id)(hash)
   const context = { state: 'm1', blobId: name, sent: null }
   const full = presentMessage(message, new Set(MESSAGE_PARTS), content, context)
   fits(Message, full)
@@ -290,11 +290,11 @@ test('a domain shows its records', () => {
 })
 
 test('content has one name in a mailbox and an unrelated one in another', () => {
-  const vault = new Vault(Buffer.alloc(32, 1))
+  const names = new BlobNames(new Vault(Buffer.alloc(32, 1)))
   const hash = randomBytes(32)
-  const here = blobId(vault, 'mbx_a', hash)
+  const here = names.of('mbx_a')(hash)
   assert.match(here, /^blob_[a-z0-9]{24}$/)
-  assert.equal(blobId(vault, 'mbx_a', hash), here)
-  assert.notEqual(blobId(vault, 'mbx_b', hash), here)
-  assert.notEqual(blobId(vault, 'mbx_a', randomBytes(32)), here)
+  assert.equal(names.of('mbx_a')(hash), here)
+  assert.notEqual(names.of('mbx_b')(hash), here)
+  assert.notEqual(names.of('mbx_a')(randomBytes(32)), here)
 })

@@ -204,7 +204,7 @@ async function seedTeam(app: Context, name: string): Promise<TestTeam> {
 async function checkContent(app: Context): Promise<void> {
   const kept = new Set((await app.store.blobs.hashes()).map((hash) => Buffer.from(hash).toString('hex')))
   const rows = await app.db.scan.all<{ blob: Uint8Array }>(
-    'SELECT blob FROM messages UNION SELECT blob FROM emails WHERE blob IS NOT NULL',
+    'SELECT blob FROM messages UNION SELECT blob FROM emails WHERE blob IS NOT NULL UNION SELECT sha256 AS blob FROM uploads',
   )
   const named = new Set(rows.map((row) => Buffer.from(row.blob).toString('hex')))
   const missing = [...named].filter((hash) => !kept.has(hash))

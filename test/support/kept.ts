@@ -100,6 +100,6 @@ export async function sweepContent(house: TestHouse, clock: ManualClock): Promis
   const { store, outbound } = house.app
   await store.blobs.sweep(async (hashes) => {
     const kept = await store.messages.namedBlobs(hashes)
-    return kept.union(await outbound.emails.namedBlobs(hashes))
+    return kept.union(await store.uploads.namedBlobs(hashes)).union(await outbound.emails.namedBlobs(hashes))
   })
 }

@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { newId } from '../../src/base/ids.ts'
-import { sha256 } from '../../src/base/secrets.ts'
+import { sha256, Vault } from '../../src/base/secrets.ts'
 import { Db } from '../../src/db/db.ts'
 import { migrate } from '../../src/db/migrate.ts'
 import { blobMigrations, mailMigrations } from '../../src/db/migrations/migrations.ts'
@@ -28,7 +28,7 @@ export async function openTestStore(): Promise<TestStore> {
   const blobsDb = new Db({ file: join(folder, 'blobs.db') })
   await migrate(db, mailMigrations)
   await migrate(blobsDb, blobMigrations)
-  const store = openStore({ db, blobsDb, clock })
+  const store = openStore({ db, blobsDb, clock, vault: new Vault(Buffer.alloc(32, 7)) })
   return {
     db,
     blobsDb,
@@ -147,6 +147,7 @@ export class TestMailbox {
           account: this.account.n,
           thread,
           blob: put.blob ?? sha256(id),
+          nameOf: this.#store.blobNames.of(this.account.mailboxId),
           sizeBytes: put.sizeBytes ?? 100,
           mail: put.mail,
           envelope: { mailFrom: 'from@test.example', rcptTo: 'to@test.example' },

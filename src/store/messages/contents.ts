@@ -1,96 +1,206 @@
-// The content a mailbox holds: whole mails and the files in them, found by who knows what to look for.
+// The content messages hold: whole mails and the files in them, found by their public name or their id.
 
-import type { Reader } from '../../db/db.ts'
-import type { Part } from '../../mail/mail.ts'
+import type { Reader, Tx } from '../../db/db.ts'
 import { findPart } from '../../mail/structure.ts'
-import type { Blobs } from '../blobs.ts'
-import type { Account } from '../records.ts'
+import type { BlobNamer } from '../blob-names.ts'
+import type { Account, Attachment } from '../records.ts'
 import { type KeptStructure, keptStructure } from './detail.ts'
-import { numberRange } from './numbers.ts'
 
-/** Of more content in a mailbox the newest is looked through. */
-export const CONTENTS_LOOKED_AT = 50_000
-// Whoever looks compares a page at once: not more than others can wait for.
-const PAGE = 200
-
-/** A mail, or a file in one. */
-export interface Held {
-  messageId: string
-  /** Null for the whole mail. */
-  partId: string | null
-  /** SHA-256 of the content. */
-  hash: Uint8Array
-  /** Decoded. */
-  sizeBytes: number
-}
-
-/** The bytes of something held, as they are stored. */
-export interface HeldBytes {
-  bytes: Uint8Array
+/** Where bytes lie in the content store, and what has to be undone to read them. */
+export interface Place {
+  /** SHA-256 of the stored content they are in. */
+  blob: Uint8Array
+  /** First byte, and the one behind the last. */
+  start: number
+  end: number
   /** Content-Transfer-Encoding they are in; null: none. */
   encoding: string | null
 }
 
-interface HeldRow {
-  n: number
-  message_id: string
-  part_id: string | null
+/** A whole mail, or a file in one. */
+export interface KeptContent {
+  messageId: string
+  /** Null for the whole mail. */
+  partId: string | null
+  /** SHA-256 of the content, decoded. */
   hash: Uint8Array
+  /** Decoded. */
+  sizeBytes: number
+  type: string
+  filename: string
+  place: Place
+}
+
+/** A file in a mail, and where its bytes are. */
+export interface KeptFile extends Attachment {
+  /** ms. */
+  createdAt: number
+  place: Place
+}
+
+interface FileRow {
+  message_id: string
+  part_id: string
+  filename: string
+  content_type: string
   size_bytes: number
+  sha256: Uint8Array
 }
 
-/** The first content that is meant, the newest mail first; a file is found where it is kept, not where it is shown. */
-export async function findHeld(
-  scan: Reader,
-  account: Account,
-  isMeant: (hash: Uint8Array) => boolean,
-): Promise<Held | undefined> {
-  const { low, high } = numberRange(account.n)
-  let looked = 0
-  for (let top = high; looked < CONTENTS_LOOKED_AT; ) {
-    const rows = await page(scan, low, top)
-    if (rows.length === 0) return undefined
-    const row = rows.find(({ hash }) => isMeant(hash))
-    if (row) {
-      return { messageId: row.message_id, partId: row.part_id, hash: row.hash, sizeBytes: row.size_bytes }
+interface WholeFileRow extends FileRow {
+  id: string
+  disposition: Attachment['disposition']
+  content_id: string | null
+  inline: number
+  created_at: number
+}
+
+/** The newest content of that name; a file is found where it is kept, not where it is shown. */
+export async function contentNamed(reader: Reader, account: Account, name: string): Promise<KeptContent | undefined> {
+  const file = await reader.get<FileRow>(
+    `SELECT m.id AS message_id, a.part_id, a.filename, a.content_type, a.size_bytes, a.sha256
+     FROM attachments a JOIN messages m ON m.n = a.message
+     WHERE a.account = ? AND a.blob_name = ? ORDER BY a.n DESC LIMIT 1`,
+    [account.n, name],
+  )
+  return (file && (await fileContent(reader, account, file))) ?? mailNamed(reader, account, name)
+}
+
+async function fileContent(reader: Reader, account: Account, row: FileRow): Promise<KeptContent | undefined> {
+  const place = await placeOf(reader, account, row.message_id, row.part_id)
+  return (
+    place && {
+      messageId: row.message_id,
+      partId: row.part_id,
+      hash: row.sha256,
+      sizeBytes: row.size_bytes,
+      type: row.content_type,
+      filename: row.filename,
+      place,
     }
-    looked += rows.length
-    top = rows.at(-1)!.n - 1
+  )
+}
+
+async function mailNamed(reader: Reader, account: Account, name: string): Promise<KeptContent | undefined> {
+  const mail = await reader.get<{ id: string; blob: Uint8Array; size_bytes: number }>(
+    'SELECT id, blob, size_bytes FROM messages WHERE account = ? AND blob_name = ? ORDER BY n DESC LIMIT 1',
+    [account.n, name],
+  )
+  if (mail === undefined) return undefined
+  const { id, blob, size_bytes: sizeBytes } = mail
+  const place = { blob, start: 0, end: sizeBytes, encoding: null }
+  return {
+    ...{ messageId: id, partId: null, hash: blob, sizeBytes },
+    ...{ type: 'message/rfc822', filename: `${id}.eml`, place },
   }
-  return undefined
 }
 
-/** The mails of a stretch and every file in them. */
-async function page(scan: Reader, low: number, top: number): Promise<HeldRow[]> {
-  const mails = await scan.all<HeldRow>(
-    `SELECT n, id AS message_id, NULL AS part_id, blob AS hash, size_bytes FROM messages
-     WHERE n BETWEEN ? AND ? ORDER BY n DESC LIMIT ?`,
-    [low, top, PAGE],
+/** A file by its own id; undefined when this mailbox has no such file in a mail. */
+export async function keptFile(reader: Reader, account: Account, id: string): Promise<KeptFile | undefined> {
+  const row = await reader.get<WholeFileRow>(
+    `SELECT m.id AS message_id, m.created_at, a.id, a.part_id, a.filename, a.content_type, a.size_bytes, a.sha256, a.disposition,
+       a.content_id, a.inline
+     FROM attachments a JOIN messages m ON m.n = a.message WHERE a.id = ? AND a.account = ?`,
+    [id, account.n],
   )
-  if (mails.length === 0) return []
-  const files = await scan.all<HeldRow>(
-    `SELECT a.message AS n, m.id AS message_id, a.part_id, a.sha256 AS hash, a.size_bytes
-     FROM attachments a JOIN messages m ON m.n = a.message WHERE a.message BETWEEN ? AND ?`,
-    [mails.at(-1)!.n, top],
+  const place = row && (await placeOf(reader, account, row.message_id, row.part_id))
+  return (
+    place && {
+      id: row.id,
+      messageId: row.message_id,
+      partId: row.part_id,
+      filename: row.filename,
+      contentType: row.content_type,
+      sizeBytes: row.size_bytes,
+      sha256: row.sha256,
+      disposition: row.disposition,
+      contentId: row.content_id,
+      inline: row.inline === 1,
+      createdAt: row.created_at,
+      place,
+    }
   )
-  return [...files, ...mails]
 }
 
-/** Reads something held; undefined when it is gone meanwhile. */
-export async function readHeld(
+async function placeOf(
   reader: Reader,
-  blobs: Blobs,
   account: Account,
-  held: Held,
-): Promise<HeldBytes | undefined> {
-  const kept = await keptStructure(reader, account, held.messageId)
-  if (!kept) return undefined
-  if (held.partId === null) return { bytes: await blobs.bytes(kept.blob, 0, kept.sizeBytes), encoding: null }
-  const part = partOf(kept, held.partId)
-  if (!part) return undefined
-  return { bytes: await blobs.bytes(kept.blob, part.bodyStart, part.bodyEnd), encoding: part.encoding }
+  messageId: string,
+  partId: string,
+): Promise<Place | undefined> {
+  const kept = await keptStructure(reader, account, messageId)
+  return kept && partPlace(kept, partId)
 }
 
-function partOf({ root }: KeptStructure, id: string): Part | undefined {
-  return (root && findPart(root, id)) ?? undefined
+function partPlace({ root, blob }: KeptStructure, partId: string): Place | undefined {
+  const part = root && findPart(root, partId)
+  return part ? { blob, start: part.bodyStart, end: part.bodyEnd, encoding: part.encoding } : undefined
+}
+
+/** A message that holds some content. */
+export interface Holder {
+  n: number
+  messageId: string
+  /** Number of its thread. */
+  thread: number
+}
+
+/** The newest messages that hold content of that name, at most `limit`. */
+export async function holdersOf(reader: Reader, account: Account, name: string, limit: number): Promise<Holder[]> {
+  return reader.all<{ n: number; messageId: string; thread: number }>(
+    `SELECT m.n, m.id AS messageId, m.thread FROM messages m WHERE m.account = ? AND m.blob_name = ?
+     UNION SELECT m.n, m.id AS messageId, m.thread FROM attachments a JOIN messages m ON m.n = a.message
+     WHERE a.account = ? AND a.blob_name = ? ORDER BY 1 DESC LIMIT ?`,
+    [account.n, name, account.n, name, limit],
+  )
+}
+
+/** Which of these names (at most a few hundred) messages of the account hold content of. */
+export async function heldAmong(
+  reader: Reader,
+  account: Pick<Account, 'n'>,
+  names: readonly string[],
+): Promise<string[]> {
+  if (names.length === 0) return []
+  const rows = await reader.all<{ name: string }>(
+    `WITH asked (name) AS (VALUES ${names.map(() => '(?)').join(', ')})
+     SELECT name FROM asked WHERE EXISTS (SELECT 1 FROM attachments a WHERE a.account = ? AND a.blob_name = asked.name)
+       OR EXISTS (SELECT 1 FROM messages m WHERE m.account = ? AND m.blob_name = asked.name)`,
+    [...names, account.n, account.n],
+  )
+  return rows.map(({ name }) => name)
+}
+
+/** An account with content of earlier versions, which has no name yet. */
+export async function accountWithUnnamed(reader: Reader): Promise<number | undefined> {
+  const row = await reader.get<{ account: number }>(
+    `SELECT account FROM messages WHERE blob_name IS NULL
+     UNION ALL SELECT account FROM attachments WHERE blob_name IS NULL LIMIT 1`,
+  )
+  return row?.account
+}
+
+/** True while some content of this account has no name yet. */
+export async function hasUnnamed(reader: Reader, account: number): Promise<boolean> {
+  const row = await reader.get(
+    `SELECT 1 FROM messages WHERE account = ? AND blob_name IS NULL
+     UNION ALL SELECT 1 FROM attachments WHERE account = ? AND blob_name IS NULL LIMIT 1`,
+    [account, account],
+  )
+  return row !== undefined
+}
+
+/** Names the next few contents of an account that have no name yet. @returns how many these were, 0 when all have one */
+export async function nameNext(tx: Tx, account: number, nameOf: BlobNamer, limit: number): Promise<number> {
+  const mails = await tx.all<{ n: number; hash: Uint8Array }>(
+    'SELECT n, blob AS hash FROM messages WHERE account = ? AND blob_name IS NULL LIMIT ?',
+    [account, limit],
+  )
+  for (const { n, hash } of mails) await tx.run('UPDATE messages SET blob_name = ? WHERE n = ?', [nameOf(hash), n])
+  const files = await tx.all<{ n: number; hash: Uint8Array }>(
+    'SELECT n, sha256 AS hash FROM attachments WHERE account = ? AND blob_name IS NULL LIMIT ?',
+    [account, limit - mails.length],
+  )
+  for (const { n, hash } of files) await tx.run('UPDATE attachments SET blob_name = ? WHERE n = ?', [nameOf(hash), n])
+  return mails.length + files.length
 }

@@ -3,6 +3,7 @@
 import { newId } from '../../base/ids.ts'
 import type { Row, Tx } from '../../db/db.ts'
 import type { AttachmentPart, ParsedMail } from '../../mail/mail.ts'
+import type { BlobNamer } from '../blob-names.ts'
 import type { Flags, MessageAuthentication } from '../records.ts'
 import { indexMessage, type People } from '../search/text.ts'
 import { notePeople } from './correspondents.ts'
@@ -17,6 +18,8 @@ export interface NewMessage {
   thread: number
   /** SHA-256 of the stored bytes. */
   blob: Uint8Array
+  /** Gives the public names of content in this mailbox. */
+  nameOf: BlobNamer
   sizeBytes: number
   mail: ParsedMail
   envelope: { mailFrom: string; rcptTo: string }
@@ -40,7 +43,7 @@ export interface KeptMessage {
 
 /** Writes the rows of a message that hang on nothing but the message. */
 export async function insertMessage(tx: Tx, message: NewMessage): Promise<KeptMessage> {
-  const { account, mail } = message
+  const { account, mail, nameOf } = message
   const keywords = labelsOf(message.keywords)
   const people = await notePeople(tx, account, mail)
   const n = await nextNumber(tx, account, message.receivedAt)
@@ -48,7 +51,11 @@ export async function insertMessage(tx: Tx, message: NewMessage): Promise<KeptMe
   for (const keyword of keywords) await tx.insert('message_keywords', { account, keyword, message: n })
   const attachmentIds = mail.attachments.map(() => newId('attachment'))
   for (const [index, part] of mail.attachments.entries()) {
-    await tx.insert('attachments', { id: attachmentIds[index], ...attachmentRow(account, n, part) })
+    await tx.insert('attachments', {
+      id: attachmentIds[index],
+      ...attachmentRow(account, n, part),
+      blob_name: nameOf(part.sha256),
+    })
   }
   // FTS5 writes what it has gathered at every savepoint, and where a row is below the one before: told at the end and in order, it
   // does so once for all messages of a transaction.
@@ -81,6 +88,7 @@ function rowOf(message: NewMessage, keywords: string[], people: People): Row {
     from_name: from[0]?.name ?? '',
     addresses: JSON.stringify({ sender, from, to, cc, bcc, replyTo }),
     blob: message.blob,
+    blob_name: message.nameOf(message.blob),
     internet_message_id: mail.messageId,
     in_reply_to: JSON.stringify(mail.inReplyTo),
     refs: JSON.stringify(mail.references),

@@ -14,7 +14,6 @@ import { keyOf, numberOf } from '../search/sql.ts'
 import { threadIdsOf } from '../threads/numbers.ts'
 import { type Original, originalOf } from './answered.ts'
 import { type Bodies, type Field, readBodies, readHeader } from './bodies.ts'
-import { findHeld, type Held, type HeldBytes, readHeld } from './contents.ts'
 import { detailOf, keptStructure } from './detail.ts'
 import { isShort, listPlaces, type MessageCut } from './list.ts'
 import { summariesOf } from './rows.ts'
@@ -73,16 +72,6 @@ export class Messages {
   /** What an answer to a message has to know of it; undefined when there is no such message. */
   async original(account: Account, id: string): Promise<Original | undefined> {
     return originalOf(this.#parts.db.read, account, id)
-  }
-
-  /** A whole mail or a file in one, by what is known of its SHA-256; of more than a bound only the newest are looked at. */
-  findHeld(account: Account, isMeant: (hash: Uint8Array) => boolean): Promise<Held | undefined> {
-    return findHeld(this.#parts.db.scan, account, isMeant)
-  }
-
-  /** Reads something held; undefined when it is gone meanwhile. */
-  readHeld(account: Account, held: Held): Promise<HeldBytes | undefined> {
-    return readHeld(this.#parts.db.read, this.#parts.blobs, account, held)
   }
 
   /** Which of these contents a message names, in hex. */

@@ -7,7 +7,6 @@ import { submissionStatus } from '../../../outbound/submit/submission-status.ts'
 import type { Account } from '../../../store/records.ts'
 import { route } from '../../http/route.ts'
 import { CommaList, Default, Id, listOf, pageQuery, Words } from '../../http/schema.ts'
-import { blobId } from '../schemas/blob-id.ts'
 import {
   MESSAGE_PARTS,
   Message,
@@ -92,7 +91,7 @@ const readMessage = route({
     const content = await readContent(app, account, message_id, include, query.body_chars)
     return presentMessage(message, include, content, {
       state,
-      blobId: (hash) => blobId(app.vault, account.mailboxId, hash),
+      blobId: app.store.blobNames.of(account.mailboxId),
       sent: await sentAs(app, account, message_id),
     })
   },

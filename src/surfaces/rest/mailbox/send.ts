@@ -8,7 +8,6 @@ import type { Submitted } from '../../../outbound/submit/new-mail.ts'
 import type { Account } from '../../../store/records.ts'
 import { answer, route } from '../../http/route.ts'
 import { Id, Nullable, Words } from '../../http/schema.ts'
-import { blobNames } from '../schemas/blob-id.ts'
 import { record } from '../schemas/record.ts'
 import { TimeOf } from '../schemas/time.ts'
 import { accountOf } from './account.ts'
@@ -75,18 +74,17 @@ function present(submitted: Submitted) {
 /** Puts content the mailbox holds where the body named it. @throws ProductError validation_error not_found */
 async function withUploads(app: Context, account: Account, { mail, uploads }: ReadMessage): Promise<RoughAttachment[]> {
   const attachments = [...mail.attachments]
-  const nameOf = blobNames(app.vault, account.mailboxId)
+  const { contents } = app.store
   let room: number = MAILBOX_LIMITS.attachment_upload_bytes_max
   for (const { index, blobId } of uploads) {
-    const held = await app.store.messages.findHeld(account, (hash) => nameOf(hash) === blobId)
-    const missing = invalid(`attachments.${index}.blob_id`, 'not_found', 'The mailbox holds no such content.')
-    if (held === undefined) throw missing
+    const held = await contents.find(account, blobId)
+    if (held === undefined) {
+      throw invalid(`attachments.${index}.blob_id`, 'not_found', 'The mailbox holds no such content.')
+    }
     room -= held.sizeBytes
     // More than may be sent is not read at all: its size alone has it refused.
-    const bytes = room < 0 ? EMPTY : await app.store.messages.readHeld(account, held)
-    if (bytes === undefined) throw missing
-    const { encoding } = bytes
-    attachments[index] = { ...attachments[index]!, content: bytes.bytes, encoding, sizeBytes: held.sizeBytes }
+    const { bytes, encoding } = room < 0 ? EMPTY : await contents.stored(held.place)
+    attachments[index] = { ...attachments[index]!, content: bytes, encoding, sizeBytes: held.sizeBytes }
   }
   return attachments
 }

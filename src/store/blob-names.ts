@@ -1,0 +1,38 @@
+// The public name of content: the same for the same content in one mailbox, and telling nothing about other mailboxes.
+
+import type { Vault } from '../base/secrets.ts'
+
+const LENGTH = 24
+// A SHA-256 has at most this many digits in base 36.
+const DIGITS = 50
+/** Mailboxes whose key is remembered: making one costs more than using it. The longest unused is forgotten first. */
+const KEPT_MAX = 1000
+
+/** Names content of one mailbox by its SHA-256. */
+export type BlobNamer = (hash: Uint8Array) => string
+
+export class BlobNames {
+  readonly #vault: Vault
+  readonly #namers = new Map<string, BlobNamer>()
+
+  constructor(vault: Vault) {
+    this.#vault = vault
+  }
+
+  /** Decisions §1.1: base 36 of HMAC-SHA-256(key of the mailbox, SHA-256 of the content), its first 24 characters. */
+  of(mailboxId: string): BlobNamer {
+    const namer = this.#namers.get(mailboxId) ?? this.#make(mailboxId)
+    this.#namers.delete(mailboxId)
+    this.#namers.set(mailboxId, namer)
+    if (this.#namers.size > KEPT_MAX) this.#namers.delete(this.#namers.keys().next().value!)
+    return namer
+  }
+
+  #make(mailboxId: string): BlobNamer {
+    const mac = this.#vault.macer(`blob id/${mailboxId}`)
+    return (hash) => {
+      const number = BigInt(`0x${mac(hash).toString('hex')}`)
+      return `blob_${number.toString(36).padStart(DIGITS, '0').slice(0, LENGTH)}`
+    }
+  }
+}
