@@ -83,6 +83,23 @@ export function checkAttachments(
  * @throws ProductError validation_error on `field`
  */
 export function checkFileName(field: string, filename: string, extra: readonly string[]): string {
+  const name = checkPlainName(field, filename)
+  const dot = name.lastIndexOf('.')
+  if (dot < 1) throw invalid(field, 'forbidden_value', 'A file name needs an extension, as in report.pdf.')
+  const extension = name.slice(dot + 1).toLowerCase()
+  if (NEVER.has(extension) || !(ALLOWED.has(extension) || extra.includes(extension))) {
+    const shown = /^[a-z0-9]{1,16}$/.test(extension) ? `.${extension}` : 'this extension'
+    throw invalid(field, 'forbidden_value', `Files with ${shown} cannot be sent.`)
+  }
+  return name
+}
+
+/**
+ * A file name that can be kept, whatever its extension.
+ * @returns the name without the dots and spaces at its end
+ * @throws ProductError validation_error on `field`
+ */
+export function checkPlainName(field: string, filename: string): string {
   const wrong = (message: string) => invalid(field, 'invalid_format', message)
   if (filename === '') throw invalid(field, 'too_small', 'An attachment needs a file name.')
   if (isLonger(filename, SENT_FILE_NAME_MAX)) {
@@ -94,13 +111,7 @@ export function checkFileName(field: string, filename: string, extra: readonly s
   if (/\p{Bidi_Control}/u.test(filename)) throw wrong('A file name must not change the direction of its text.')
   if (!filename.isWellFormed()) throw wrong('A file name must be made of whole characters.')
   const name = filename.replace(/[. ]{1,255}$/, '')
-  const dot = name.lastIndexOf('.')
-  if (dot < 1) throw invalid(field, 'forbidden_value', 'A file name needs an extension, as in report.pdf.')
-  const extension = name.slice(dot + 1).toLowerCase()
-  if (NEVER.has(extension) || !(ALLOWED.has(extension) || extra.includes(extension))) {
-    const shown = /^[a-z0-9]{1,16}$/.test(extension) ? `.${extension}` : 'this extension'
-    throw invalid(field, 'forbidden_value', `Files with ${shown} cannot be sent.`)
-  }
+  if (name === '') throw wrong('A file name must not be made of dots and spaces alone.')
   return name
 }
 
@@ -121,7 +132,11 @@ export function decodeContent(field: string, text: string): Buffer {
   return bytes
 }
 
-function checkType(field: string, type: string): string {
+/**
+ * The media type of a file, its type and subtype in lower case.
+ * @throws ProductError validation_error on `field`
+ */
+export function checkType(field: string, type: string): string {
   const found = type.length <= TYPE_MAX ? MEDIA_TYPE.exec(type) : null
   if (found === null || OUR_PARAMETERS.test(found[3]!)) {
     throw invalid(field, 'invalid_format', 'The type must be a media type, as in application/pdf.')

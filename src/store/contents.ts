@@ -159,7 +159,8 @@ function uploaded(upload: Upload | undefined): HeldContent | undefined {
   return { hash, sizeBytes, type, filename, source: { kind: 'upload', uploadId: upload.id }, place: placeOf(upload) }
 }
 
-function uploadedFile(upload: Upload): StoredFile {
+/** An upload as a file like any other. */
+export function uploadedFile(upload: Upload): StoredFile {
   const { blobId: _, ...file } = upload
   return {
     ...file,

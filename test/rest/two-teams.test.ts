@@ -40,7 +40,13 @@ before(async () => {
   owned.set('suppression', data<{ id: string }>(suppression, 201).id)
   await furnishSending()
   await furnishWebhook()
+  owned.set('attachment', await upload())
 })
+
+async function upload(): Promise<string> {
+  const body = { filename: 'a.txt', content: 'YQ==' }
+  return data<{ id: string }>(await house.call('POST', '/mailbox/attachments', ana.key, body), 201).id
+}
 
 async function make(path: string, body: object): Promise<string> {
   return data<{ id: string }>(await house.call('POST', path, owner.key, body), 201).id
@@ -131,7 +137,10 @@ for (const { route, name, kind } of withQuery) {
 
 test('the owner finds each of them', async () => {
   for (const route of withPath.filter(({ method }) => method === 'GET')) {
-    data(await call(route, route.as === 'mailbox' ? ana.key : owner.key, theirs))
+    const reply = await call(route, route.as === 'mailbox' ? ana.key : owner.key, theirs)
+    // What gives bytes has no envelope.
+    if (route.produces?.includes('*/*')) assert.equal(reply.status, 200)
+    else data(reply)
   }
   for (const { route, name, kind } of withQuery) {
     data(await call(route, route.as === 'mailbox' ? ana.key : owner.key, theirs, { name, id: theirs(kind) }))

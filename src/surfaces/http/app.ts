@@ -14,6 +14,7 @@ import { Listener } from './listener.ts'
 import { mount } from './mount.ts'
 import { API_VERSION, openapiRoute, type Surface } from './openapi.ts'
 import { Paces } from './pace.ts'
+import { Places } from './places.ts'
 import { RateLimit } from './rate-limit.ts'
 import type { Route } from './route.ts'
 import { Sources } from './source.ts'
@@ -40,6 +41,7 @@ export function openHttp(app: Context, routes: readonly Route[], options: HttpOp
     app,
     rate,
     paces: new Paces(clock),
+    places: new Places(),
     sources: new Sources(config.TRUSTED_PROXIES),
     largeBodies: new LargeBodies(),
     corsOrigins: new Set(config.CORS_ORIGINS),

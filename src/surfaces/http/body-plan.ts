@@ -10,6 +10,8 @@ import { type Check, closed, compileCheck, wrongBody } from './validate.ts'
 export interface BodyPlan {
   check: Check
   optional: boolean
+  /** Names of the members there are. */
+  members: readonly string[]
   /** Members with a value for when they are left out. */
   defaults: readonly [name: string, value: unknown][]
 }
@@ -26,7 +28,8 @@ export interface BodyReader<R = unknown> {
 }
 
 export function planBody(schema: TObject, optional: boolean): BodyPlan {
-  return { check: compileCheck(closed(schema)), optional, defaults: defaultsOf(schema) }
+  const members = Object.keys(schema.properties)
+  return { check: compileCheck(closed(schema)), optional, members, defaults: defaultsOf(schema) }
 }
 
 /** Members of an object that carry a default, as it is when they are left out. */

@@ -26,16 +26,12 @@ export type Gathered = { bytes: Buffer } | { pieces: Uint8Array[] }
  * @throws ProductError payload_too_large as soon as one byte too many has come
  */
 export async function readBody(visit: Visit): Promise<Gathered> {
-  const { req, res } = visit
+  const { req } = visit
   const limit = visit.found.entry?.bodyLimit ?? BODY_LIMIT
   if (!hasBody(req)) return { bytes: Buffer.alloc(0) }
   const declared = Number(visit.header('content-length') ?? 0)
   if (declared > BODY_LIMIT) await takeRoom(visit, declared)
-  if (asksFirst(req)) {
-    // Only now is the body wanted: a client that asks first is spared sending what would have been refused.
-    res.writeContinue()
-    visit.continued = true
-  }
+  proceed(visit)
   return new Promise((resolve, reject) => {
     if (req.destroyed) return reject(cutOff())
     const gathering = new Gathering()
@@ -62,7 +58,15 @@ export async function readBody(visit: Visit): Promise<Gathered> {
   })
 }
 
-async function takeRoom(visit: Visit, bytes: number): Promise<void> {
+/** Says that only now the body is wanted: a client that asks first is spared sending what would have been refused. */
+export function proceed(visit: Visit): void {
+  if (!asksFirst(visit.req)) return
+  visit.res.writeContinue()
+  visit.continued = true
+}
+
+/** Waits until there is room for so many bytes; it is given back when the request is over. */
+export async function takeRoom(visit: Visit, bytes: number): Promise<void> {
   visit.atEnd(await visit.desk.largeBodies.room(bytes))
 }
 
@@ -145,10 +149,10 @@ function asksFirst(req: IncomingMessage): boolean {
   return req.headers.expect?.toLowerCase() === '100-continue'
 }
 
-function cutOff(): ProductError {
+export function cutOff(): ProductError {
   return new ProductError('invalid_parameter', 'The body ended too early.')
 }
 
-function tooLarge(limit: number): ProductError {
+export function tooLarge(limit: number): ProductError {
   return new ProductError('payload_too_large', `The body is larger than ${limit} bytes.`)
 }

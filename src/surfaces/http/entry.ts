@@ -2,6 +2,7 @@
 
 import { type TObject, Type } from 'typebox'
 import { type BodyPlan, planBody } from './body-plan.ts'
+import { FORM_LIMIT } from './form.ts'
 import { type Converter, compileConverter } from './query.ts'
 import type { Route } from './route.ts'
 import { type Check, closed, compileCheck, unboundedList } from './validate.ts'
@@ -55,7 +56,7 @@ export function prepare(route: Route): Entry {
     params: route.params === undefined ? null : texted(route.params),
     query: query === undefined ? null : texted(query),
     body: bodyPlan(route),
-    bodyLimit: route.bodyLimit ?? BODY_LIMIT,
+    bodyLimit: route.bodyLimit ?? (route.form === true ? FORM_LIMIT : BODY_LIMIT),
     produces: route.produces ?? [JSON_TYPE],
     paged,
     status: route.status ?? 200,

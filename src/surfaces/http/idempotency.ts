@@ -15,7 +15,7 @@ const IN_FLIGHT_RETRY_SECONDS = 1
 export async function once(visit: Visit, work: () => Promise<Result>): Promise<Result> {
   const { route } = visit.found.entry!
   const key = visit.header('idempotency-key')
-  if (key === undefined || route.idempotent !== true) return work()
+  if (key === undefined || !route.idempotent) return work()
   const { replays } = visit.desk.app.directory
   // The key itself is not kept: it opens the sealed answers.
   const scope = sha256(canonicalJson([ownerOf(visit), route.method, route.path, key])).toString('base64url')

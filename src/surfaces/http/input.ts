@@ -5,7 +5,9 @@ import { readBody } from './body.ts'
 import { digestOf, readPlanned } from './body-plan.ts'
 import { cursorScope, decodeCursor } from './cursor.ts'
 import type { Texted } from './entry.ts'
+import { readForm } from './form.ts'
 import { readQuery, type Texts } from './query.ts'
+import { readRawBody } from './raw-body.ts'
 import { wrongParameters } from './validate.ts'
 import type { Visit } from './visit.ts'
 
@@ -14,7 +16,11 @@ const KEY_FORMAT = /^[\x21-\x7e]{1,255}$/
 /** 400 for a header of ours that cannot be meant. */
 export function checkHeaders(visit: Visit): void {
   const key = visit.header('idempotency-key')
-  if (key === undefined || visit.found.entry?.route.idempotent !== true || KEY_FORMAT.test(key)) return
+  const { idempotent } = visit.found.entry!.route
+  if (key === undefined && idempotent === 'required') {
+    throw new ProductError('missing_parameter', 'The header Idempotency-Key is required.', { param: 'Idempotency-Key' })
+  }
+  if (key === undefined || !idempotent || KEY_FORMAT.test(key)) return
   throw new ProductError('invalid_parameter', 'Idempotency-Key must be 1 to 255 visible ASCII characters.', {
     param: 'Idempotency-Key',
   })
@@ -45,9 +51,10 @@ export function readParameters(visit: Visit): void {
 export async function readJsonInput(visit: Visit): Promise<void> {
   const { body: plan, route } = visit.found.entry!
   if (plan === null) return
+  if (visit.rawType !== null) return readRawBody(visit, visit.rawType)
   const { reader } = route
   const gathered = await readBody(visit)
-  const digested = route.idempotent === true && visit.header('idempotency-key') !== undefined
+  const digested = Boolean(route.idempotent) && visit.header('idempotency-key') !== undefined
   if ('pieces' in gathered) {
     const { pieces } = gathered
     const { value, digest } = await visit.desk.largeBodies.read(reader!.thread, { pieces, digested })
@@ -55,7 +62,7 @@ export async function readJsonInput(visit: Visit): Promise<void> {
     visit.bodyDigest = digest
     return
   }
-  const body = readPlanned(plan, gathered.bytes)
+  const body = route.form === true ? readForm(plan, gathered.bytes) : readPlanned(plan, gathered.bytes)
   if (digested) visit.bodyDigest = digestOf(body)
   visit.input.body = reader === undefined ? body : (reader.read(body) as object)
 }

@@ -9,7 +9,7 @@ import { statusOf } from './errors.ts'
 import { Facts } from './facts.ts'
 import { once } from './idempotency.ts'
 import { checkHeaders, ownerOf, readJsonInput, readParameters, readPath } from './input.ts'
-import { chooseType, requireJsonBody } from './negotiate.ts'
+import { chooseType, requireBodyType } from './negotiate.ts'
 import { outcomeOf, type Result, sendBytes, sendError, sendOutcome, sendPage } from './reply.ts'
 import { type Input, isBytes, isPage } from './route.ts'
 import { type Desk, Visit } from './visit.ts'
@@ -54,10 +54,11 @@ async function answer(visit: Visit): Promise<void> {
   if (visit.found.entry?.route.uncounted !== true) requireAllowance(visit)
   requirePermission(visit)
   chooseType(visit)
-  requireJsonBody(visit)
+  requireBodyType(visit)
   checkHeaders(visit)
   readPath(visit)
   readParameters(visit)
+  takePlace(visit)
   await readJsonInput(visit)
   keepPace(visit)
   const outcome = await once(visit, () => handle(visit))
@@ -90,6 +91,12 @@ function requireRoute(visit: Visit): void {
   if (allow === null) throw notFound('path')
   visit.ctx.set('Allow', allow.join(', '))
   throw new ProductError('method_not_allowed', `This path takes ${allow.join(', ')}.`)
+}
+
+function takePlace(visit: Visit): void {
+  const { route } = visit.found.entry!
+  if (route.atOnce === undefined) return
+  visit.atEnd(visit.desk.places.take(`${route.operation} ${ownerOf(visit)}`, route.atOnce))
 }
 
 function keepPace(visit: Visit): void {

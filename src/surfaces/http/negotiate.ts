@@ -5,6 +5,7 @@ import { ProductError } from '../../base/errors.ts'
 import type { Visit } from './visit.ts'
 
 const JSON_TYPE = /^application\/(?:json|[\w.!#$&^-]{1,100}\+json)$/
+const FORM_TYPE = 'application/x-www-form-urlencoded'
 const ANYTHING = '*/*'
 
 /** 406 when `Accept` excludes every type the route produces. */
@@ -20,8 +21,8 @@ export function chooseType(visit: Visit): void {
   visit.accepts = chosen
 }
 
-/** 415 for a body that is anything but plain JSON, or is called so. */
-export function requireJsonBody(visit: Visit): void {
+/** 415 for a body that is anything but what the route reads (plain JSON, or a form), or is called so. */
+export function requireBodyType(visit: Visit): void {
   const { body, route } = visit.found.entry!
   if (body === null || !hasBody(visit.req)) return
   const coding = visit.header('content-encoding')
@@ -32,12 +33,27 @@ export function requireJsonBody(visit: Visit): void {
     })
   }
   const type = visit.header('content-type')
-  if (type === undefined || isOneOf(type, route.takes)) return
-  if (visit.method === 'POST') visit.ctx.set('Accept-Post', 'application/json')
-  if (visit.method === 'PATCH') visit.ctx.set('Accept-Patch', 'application/json')
-  throw new ProductError('unsupported_media_type', 'A body must be application/json in UTF-8.', {
+  if (route.raw !== undefined && type !== undefined && !JSON_TYPE.test(nameOf(type))) {
+    visit.rawType = type
+    return
+  }
+  const isForm = route.form === true
+  if (isForm ? isFormType(type) : type === undefined || isOneOf(type, route.takes)) return
+  const wanted = isForm ? FORM_TYPE : 'application/json'
+  if (visit.method === 'POST') visit.ctx.set('Accept-Post', wanted)
+  if (visit.method === 'PATCH') visit.ctx.set('Accept-Patch', wanted)
+  throw new ProductError('unsupported_media_type', `A body must be ${wanted} in UTF-8.`, {
     param: 'Content-Type',
   })
+}
+
+function nameOf(contentType: string): string {
+  return contentType.split(';', 1)[0]!.trim().toLowerCase()
+}
+
+function isFormType(contentType = ''): boolean {
+  const [type, ...parameters] = contentType.split(';').map((part) => part.trim().toLowerCase())
+  return type === FORM_TYPE && parameters.every((part) => part === '' || /^charset="?utf-8"?$/.test(part))
 }
 
 /** JSON or a form of it, in UTF-8. Parts are trimmed one by one: one pattern for all takes square time on spaces. */

@@ -122,7 +122,7 @@ function operationOf(one: Route): Json {
     ...(permissions.length === 0 ? {} : { 'x-required-permission': permissions.join(' or ') }),
     ...(one.as === 'none' ? { security: [] } : {}),
     parameters: parametersOf(one),
-    ...(one.body === undefined ? {} : { requestBody: bodyOf(one.body, body?.optional === true) }),
+    ...(one.body === undefined ? {} : { requestBody: bodyOf(one, body?.optional === true) }),
     responses: {
       [one.status ?? 200]: successOf(one, paged, produces),
       ...(isTagged(one) ? { 304: { description: 'Unchanged since the given ETag.' } } : {}),
@@ -142,10 +142,10 @@ function givesBytes(one: Route): boolean {
 }
 
 function parametersOf(one: Route): Json[] {
-  const header = (name: string, description: string) => ({
+  const header = (name: string, description: string, required = false) => ({
     name,
     in: 'header',
-    required: false,
+    required,
     description,
     schema: { type: 'string' },
   })
@@ -154,7 +154,9 @@ function parametersOf(one: Route): Json[] {
   if (givesBytes(one))
     headers.push(header('Range', 'One range of bytes.'), header('If-Range', 'Strong ETag it belongs to.'))
   if (one.etag === true && one.method !== 'GET') headers.push(header('If-Match', 'ETag of the state that is changed.'))
-  if (one.idempotent === true) headers.push(header('Idempotency-Key', '1-255 visible ASCII characters.'))
+  if (one.idempotent) {
+    headers.push(header('Idempotency-Key', '1-255 visible ASCII characters.', one.idempotent === 'required'))
+  }
   return [...fieldsOf(one.params, 'path'), ...fieldsOf(one.query, 'query'), ...headers]
 }
 
@@ -174,11 +176,15 @@ function fieldsOf(schema: TObject | undefined, place: 'path' | 'query'): Json[] 
   })
 }
 
-function bodyOf(schema: TObject, optional: boolean): Json {
-  const body = plain(closed(schema)) as { required?: string[]; properties: Record<string, { default?: unknown }> }
+function bodyOf(one: Route, optional: boolean): Json {
+  const body = plain(closed(one.body!)) as { required?: string[]; properties: Record<string, { default?: unknown }> }
+  const type = one.form === true ? 'application/x-www-form-urlencoded' : 'application/json'
   // Members with a default may be left out.
   const required = body.required?.filter((name) => body.properties[name]?.default === undefined)
-  return { required: !optional, content: { 'application/json': { schema: { ...body, required } } } }
+  return {
+    required: !optional,
+    content: { [type]: { schema: { ...body, required } }, ...(one.raw && { '*/*': BYTES }) },
+  }
 }
 
 const BYTES = { schema: { type: 'string', format: 'binary' } }

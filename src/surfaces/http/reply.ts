@@ -7,7 +7,15 @@ import { encodeCursor } from './cursor.ts'
 import { errorMember, statusOf } from './errors.ts'
 import { etagOf, namesTag } from './etag.ts'
 import { spanOf } from './ranges.ts'
-import { type BytesAnswer, isAnswer, isBytes, isPage, type ListAnswer, type PageAnswer } from './route.ts'
+import {
+  type BytesAnswer,
+  type FaultAnswer,
+  isAnswer,
+  isBytes,
+  isPage,
+  type ListAnswer,
+  type PageAnswer,
+} from './route.ts'
 import type { Visit } from './visit.ts'
 
 /** Seconds a client waits before it asks again when nobody knows better. */
@@ -123,16 +131,29 @@ async function openStream(visit: Visit, pieces: AsyncIterable<Uint8Array>): Prom
 export function sendError(visit: Visit, error: ProductError): Promise<void> | void {
   const { ctx, desk } = visit
   const status = statusOf(error.code)
-  const wait = error.retryAfter ?? defaultWait(visit, status)
-  if (wait !== undefined) ctx.set('Retry-After', String(Math.max(1, Math.ceil(wait))))
+  const given = error.retryAfter ?? defaultWait(visit, status)
+  const wait = given === undefined ? undefined : Math.max(1, Math.ceil(given))
+  if (wait !== undefined) ctx.set('Retry-After', String(wait))
+  const { fault } = visit.found.entry?.route ?? {}
+  if (fault !== undefined) return sendFault(visit, fault({ error, status, requestId: visit.id, wait }))
   const member = errorMember(error, desk.app.config.APP_ORIGIN)
   return sendJson(visit, status, JSON.stringify({ ok: false, error: member, meta: { request_id: visit.id } }))
 }
 
+/** The error in the route's own form. */
+function sendFault(visit: Visit, { status, type, text, headers = {} }: FaultAnswer): Promise<void> | void {
+  for (const [name, value] of Object.entries(headers)) visit.ctx.set(name, value)
+  return sendText(visit, status, text, type)
+}
+
 function sendJson(visit: Visit, status: number, text: string): Promise<void> | void {
+  return sendText(visit, status, text, 'application/json; charset=utf-8')
+}
+
+function sendText(visit: Visit, status: number, text: string, type: string): Promise<void> | void {
   const { ctx } = visit
   ctx.status = status
-  ctx.set('Content-Type', 'application/json; charset=utf-8')
+  ctx.set('Content-Type', type)
   const unread = unreadBody(visit)
   if (unread !== 'nothing') ctx.set('Connection', 'close')
   ctx.body = text

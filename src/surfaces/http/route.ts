@@ -1,6 +1,7 @@
 // One route as one object: everything the chain, the OpenAPI document and a reader need to know of it.
 
 import type { Static, TObject, TSchema } from 'typebox'
+import type { ProductError } from '../../base/errors.ts'
 import type { Context } from '../../context.ts'
 import type { Tx } from '../../db/db.ts'
 import type { MailboxPrincipal, OperatorPrincipal, TeamPrincipal } from '../../directory/principal.ts'
@@ -98,6 +99,38 @@ export interface PageAnswer {
   headers: Record<string, string>
 }
 
+/** An error on its way out. */
+export interface Fault {
+  error: ProductError
+  status: number
+  requestId: string
+  /** Value of `Retry-After` in seconds, where there is one. */
+  wait?: number
+}
+
+/** How a route shows an error. */
+export interface FaultAnswer {
+  status: number
+  type: string
+  text: string
+  headers?: Record<string, string>
+}
+
+/** How a route takes a body that is no JSON: as bytes, one piece after another. */
+export interface RawBody<R> {
+  /** Largest body in bytes. */
+  limit: number
+  /** @returns what `handle` gets, and what is equal for equal requests */
+  take(body: {
+    /** As the Content-Type says. */
+    type: string
+    /** Checked. */
+    query: object
+    bytes: AsyncIterable<Uint8Array>
+    app: Context
+  }): Promise<{ value: R; digest: Uint8Array }>
+}
+
 /** How often something may be asked for. */
 export interface Pace {
   times: number
@@ -144,10 +177,14 @@ export interface Route<
   status?: 200 | 201 | 202
   /** Carries a weak ETag and answers 304 (decisions §1.7). */
   etag?: boolean
-  /** Takes an Idempotency-Key (decisions §1.8). */
-  idempotent?: boolean
+  /** Takes an Idempotency-Key (decisions §1.8), or cannot do without one. */
+  idempotent?: boolean | 'required'
   /** At most so many times in so many seconds for one owner and one set of path parameters (decisions §1.9). */
   pace?: Pace
+  /** At most so many of its requests under way at a time for one owner (decisions §1.9). */
+  atOnce?: number
+  /** Takes a body that is no JSON as the content itself. */
+  raw?: RawBody<R>
   /** Its answer holds a secret: a stored replay is sealed. */
   secret?: boolean
   /** Data without the envelope: discovery documents, health. */
@@ -156,6 +193,10 @@ export interface Route<
   produces?: readonly string[]
   /** Media types its JSON body may be called beside application/json. */
   takes?: readonly string[]
+  /** Its body is a form (application/x-www-form-urlencoded, 16 KiB): members are texts, unknown ones are ignored, repeated ones refused. */
+  form?: boolean
+  /** Shows what goes wrong in its own form instead of the envelope: a page, or the words of OAuth. */
+  fault?: (fault: Fault) => FaultAnswer
   /** Cross-origin reading allowed for everyone. */
   open?: boolean
   /** Not for clients of the API: left out of its description. */

@@ -9,6 +9,7 @@ import type { Principal, Recognised } from '../../directory/principal.ts'
 import type { PageKey } from '../../store/records.ts'
 import type { LargeBodies } from './large-bodies.ts'
 import type { Paces } from './pace.ts'
+import type { Places } from './places.ts'
 import type { Allowance, RateLimit } from './rate-limit.ts'
 import type { Answer } from './route.ts'
 import type { Sources } from './source.ts'
@@ -26,6 +27,7 @@ export interface Desk {
   table: RouteTable
   rate: RateLimit
   paces: Paces
+  places: Places
   sources: Sources
   largeBodies: LargeBodies
   /** Origins whose browsers may call. */
@@ -68,6 +70,8 @@ export class Visit {
     body: {},
     after: null,
   }
+  /** Content-Type of a body that is taken as bytes; null for JSON. */
+  rawType: string | null = null
   /** Equal for equal bodies; null where no repetition has to be told from another request. */
   bodyDigest: Uint8Array | null = null
   /** Where the answer is kept for repetitions; null without an Idempotency-Key. */

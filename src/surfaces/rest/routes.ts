@@ -1,6 +1,7 @@
 // Every route of the REST surface.
 
 import type { Route } from '../http/route.ts'
+import { attachments } from './mailbox/attachments.ts'
 import { folders } from './mailbox/folders.ts'
 import { readMe } from './mailbox/me.ts'
 import { messages } from './mailbox/messages.ts'
@@ -46,7 +47,7 @@ const management = [
   ...webhooks,
   ...webhookDeliveries,
 ]
-const mailbox = [readMe, ...threads, ...messages, ...raw, sendMessage, ...folders]
+const mailbox = [readMe, ...threads, ...messages, ...raw, sendMessage, ...folders, ...attachments]
 
 const operator = [...operatorQueue, ...operatorLimitRequests, ...operatorTeams]
 
