@@ -17,7 +17,7 @@ import { lockFolder } from './db/folder-lock.ts'
 import { migrate } from './db/migrate.ts'
 import { blobMigrations, mailMigrations } from './db/migrations/migrations.ts'
 import { DbThreads } from './db/threads.ts'
-import { type Directory, openDirectory } from './directory/directory.ts'
+import { type Directory, type DirectoryParts, openDirectory } from './directory/directory.ts'
 import { Teams } from './directory/teams.ts'
 import { Outbox } from './events/outbox.ts'
 import { Telling } from './events/webhooks/telling.ts'
@@ -93,6 +93,7 @@ export async function openContext(config: Config, overrides: Overrides = {}): Pr
     ...{ db, clock, vault, resolver, config, openAccount },
     foreignIn: (reader, teamId, scope) => outbound.foreignIn(reader, teamId, scope),
     lookAtSes: (teamId, name, proven) => outbound.sesIdentities.look(teamId, name, proven),
+    outside: agentsOutside(() => outbound),
   })
   const parts = { db, clock, log, config, vault, resolver, directory, store, outbox, wake }
   const outbound: Outbound = openOutbound(parts)
@@ -118,6 +119,17 @@ export async function openContext(config: Config, overrides: Overrides = {}): Pr
       const parts = [outbound, telling, inspector, resolver, threads, blobsDb, db]
       await closeAll([...parts.map((part) => () => part.close()), async () => freeFolder()])
     },
+  }
+}
+
+/** What agents need of the floor above theirs. */
+function agentsOutside(outbound: () => Outbound): DirectoryParts['outside'] {
+  return {
+    post: { prepare: async () => ({ sendIn: async () => {} }) },
+    async stopSending(tx, mailboxId) {
+      await outbound().waiting.reject(tx, mailboxId, 'sending_not_approved', 'The owner does not allow sending.')
+    },
+    isSuppressed: (email) => outbound().suppressions.stopsOwnMail(email),
   }
 }
 

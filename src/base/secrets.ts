@@ -8,7 +8,7 @@ const BODY_LENGTH = 40
 const CHECK_LENGTH = 6
 
 /** The prefixes of decisions §1.2. */
-export type KeyPrefix = 'srk_' | 'smk_' | 'sok_'
+export type KeyPrefix = 'srk_' | 'smk_' | 'sok_' | 'sat_' | 'sax_' | 'clm_'
 
 /** A new secret: prefix, 40 base62 characters, and 6 of a CRC-32, so that a typing error never costs a database read. */
 export function newSecret(prefix: KeyPrefix): string {
@@ -22,8 +22,13 @@ export function newSecret(prefix: KeyPrefix): string {
 
 /** True when the form and the checksum of a key fit one of the prefixes; it may still name no key. */
 export function isSecret(value: string): boolean {
-  const match = /^(srk_|smk_|sok_)([0-9A-Za-z]{40})([0-9A-Za-z]{6})$/.exec(value)
+  const match = /^(srk_|smk_|sok_|sat_|sax_|clm_)([0-9A-Za-z]{40})([0-9A-Za-z]{6})$/.exec(value)
   return match !== null && checksum(match[2]!) === match[3]
+}
+
+/** Whether a credential is one agents have, by its prefix alone. */
+export function isAgentSecret(value: string): boolean {
+  return value.startsWith('sax_') || value.startsWith('sat_')
 }
 
 function checksum(body: string): string {

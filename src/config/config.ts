@@ -215,33 +215,34 @@ export const settings = {
   }),
   CLAMAV_HOST: Type.String({ default: '', description: later('host:port of a ClamAV daemon that scans uploads.') }),
   PDFTOTEXT_PATH: Type.String({ default: '', description: later('Program that turns PDF files into text.') }),
-  AGENT_REGISTRATION: Type.Enum(['on', 'off'], { default: 'on', description: later('Agents may register inboxes.') }),
+  AGENT_REGISTRATION: Type.Enum(['on', 'off'], { default: 'on', description: 'Agents may register inboxes.' }),
   AGENT_VARIANT: Type.Enum(['proof_of_work', 'durable_token'], {
     default: 'proof_of_work',
-    description: later('How agents register.'),
+    description: 'How agents register: by a proof of work and short-lived tokens, or by a durable token at once.',
   }),
   POW_SECRET: Type.String({
     default: '',
-    description: later('Secret that signs challenges, at least 32 bytes as text.'),
+    description: 'Secret that signs challenges, at least 32 bytes as text. Empty: derived from APP_SECRET.',
   }),
   POW_COST: Type.Integer({
     default: 10_000,
     minimum: 1,
     maximum: 10_000_000,
-    description: later('PBKDF2 iterations of one try.'),
+    description: 'PBKDF2 iterations of one try at a challenge.',
   }),
   AGENT_IDLE_DAYS: Type.Integer({
     default: 0,
     minimum: 0,
     maximum: 3660,
-    description: later('Days after which an unused agent is revoked; 0: never.'),
+    description: 'Days after which an unused agent is revoked; 0: never.',
   }),
-  AGENT_SEND_HOURLY: Type.Integer({ default: 100, minimum: 0, description: later('Recipients per hour and agent.') }),
-  AGENT_SEND_DAILY: Type.Integer({ default: 500, minimum: 0, description: later('Recipients per day and agent.') }),
+  AGENT_SEND_HOURLY: Type.Integer({ default: 100, minimum: 0, description: 'Recipients per hour and agent.' }),
+  AGENT_SEND_DAILY: Type.Integer({ default: 500, minimum: 0, description: 'Recipients per day and agent.' }),
   AGENT_ROUTE_TEAM: Type.String({
     default: '',
     pattern: '^(team_[a-z0-9]{24})?$',
-    description: later('Team whose sending accounts carry the mail of agents.'),
+    description:
+      'Team whose sending accounts carry the mail of agents and of the appliance itself. Empty: straight to the mail servers of others.',
   }),
 } as const satisfies Record<string, TSchema>
 

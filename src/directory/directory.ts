@@ -5,6 +5,8 @@ import type { Resolver } from '../base/resolver.ts'
 import type { Vault } from '../base/secrets.ts'
 import type { Config } from '../config/config.ts'
 import type { Db, Tx } from '../db/db.ts'
+import { type Agents, openAgents } from './agents/agents.ts'
+import type { AgentParts } from './agents/parts.ts'
 import { DkimKeys } from './dkim-keys.ts'
 import type { LookAtSes } from './domain-record.ts'
 import { Domains } from './domains.ts'
@@ -27,6 +29,8 @@ export interface Directory {
   filters: Filters
   replays: Replays
   limits: Limits
+  /** Inboxes agents registered, and who owns them. */
+  agents: Agents
 }
 
 export interface DirectoryParts {
@@ -41,6 +45,8 @@ export interface DirectoryParts {
   foreignIn: ForeignIn
   /** See {@link LookAtSes}. */
   lookAtSes: LookAtSes
+  /** What lies above and agents need. */
+  outside: Pick<AgentParts, 'post' | 'stopSending' | 'isSuppressed'>
 }
 
 export function openDirectory(parts: DirectoryParts): Directory {
@@ -58,5 +64,17 @@ export function openDirectory(parts: DirectoryParts): Directory {
   const mailboxes: Mailboxes = new Mailboxes({ ...parts, domains, keys })
   const replays = new Replays(parts.db, parts.clock)
   const operatorKeys = new OperatorKeys(parts.db, parts.clock)
-  return { teams, keys, operatorKeys, domains, dkimKeys, mailboxes, filters, replays, limits: new Limits(parts.db) }
+  const agents = openAgents({ ...parts, ...parts.outside, teams, domains, mailboxes, addOwner: async () => {} })
+  return {
+    teams,
+    keys,
+    operatorKeys,
+    domains,
+    dkimKeys,
+    mailboxes,
+    filters,
+    replays,
+    limits: new Limits(parts.db),
+    agents,
+  }
 }

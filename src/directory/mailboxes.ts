@@ -62,6 +62,20 @@ interface MailboxParts {
   foreignIn: ForeignIn
 }
 
+type Change = (mailbox: Mailbox, now: number, tx: Tx) => Mailbox | Promise<Mailbox>
+
+/** What a mailbox is before anything happened to it. */
+const BLANK = {
+  displayName: null,
+  sendScope: { type: 'all' },
+  status: 'active',
+  statusReason: null,
+  isAgent: false,
+  agentRegistrationId: null,
+  suspendedAt: null,
+  deletedAt: null,
+} as const
+
 export class Mailboxes {
   readonly #parts: MailboxParts
 
@@ -190,7 +204,12 @@ export class Mailboxes {
 
   /** Mail to it is refused and it cannot send; reading goes on. @throws ProductError not_found, conflict (deleted) */
   suspend(teamId: string, id: string, reason?: string): Promise<Mailbox> {
-    return this.#change(teamId, id, (mailbox, now) => {
+    return this.#parts.db.write((tx) => this.suspendIn(tx, teamId, id, reason))
+  }
+
+  /** The same inside a unit of work of the caller. */
+  suspendIn(tx: Tx, teamId: string, id: string, reason?: string): Promise<Mailbox> {
+    return this.#changeIn(tx, teamId, id, (mailbox, now) => {
       if (mailbox.status === 'deleted') throw conflict('The mailbox is deleted.')
       return {
         ...mailbox,
@@ -256,6 +275,7 @@ export class Mailboxes {
     if ((await readAt(tx, domain.id, address.email)) !== undefined) throw conflict('The address is in use.', 'email')
     const now = clock.now()
     const mailbox: Mailbox = {
+      ...BLANK,
       id: newId('mailbox'),
       teamId,
       domainId: domain.id,
@@ -263,40 +283,62 @@ export class Mailboxes {
       displayName,
       quotaBytes: checkQuota(input.quotaBytes ?? QUOTA_DEFAULT_BYTES),
       sendScope: await checkSendScope(tx, teamId, input.sendScope ?? { type: 'all' }, foreignIn),
-      status: 'active',
-      statusReason: null,
-      isAgent: false,
-      agentRegistrationId: null,
       createdAt: now,
       updatedAt: now,
-      suspendedAt: null,
-      deletedAt: null,
     }
     await tx.insert('mailboxes', mailboxRow(mailbox))
     await openAccount(tx, mailbox.id)
     return mailbox
   }
 
-  async #change(
-    teamId: string,
-    id: string,
-    change: (mailbox: Mailbox, now: number, tx: Tx) => Mailbox | Promise<Mailbox>,
+  /** The inbox of a new agent, as part of its registration; its mail side is set up later. @throws ProductError conflict */
+  async createForAgent(
+    tx: Tx,
+    inbox: { teamId: string; domainId: string; email: string; quotaBytes: number; registrationId: string },
   ): Promise<Mailbox> {
-    return this.#parts.db.write(async (tx) => {
-      const row = await tx.get('SELECT * FROM mailboxes WHERE id = ? AND team_id = ?', [id, teamId])
-      if (row === undefined) throw notFound('mailbox')
-      const now = this.#parts.clock.now()
-      const mailbox = presentMailbox(row)
-      const next = await change(mailbox, now, tx)
-      if (next === mailbox) return mailbox
-      const columns = mailboxRow({ ...next, updatedAt: now })
-      const names = Object.keys(columns)
-      await tx.run(`UPDATE mailboxes SET ${names.map((name) => `${name} = ?`).join(', ')} WHERE n = ?`, [
-        ...Object.values(columns),
-        row.n,
-      ])
-      return { ...next, updatedAt: now }
-    })
+    if ((await readAt(tx, inbox.domainId, inbox.email)) !== undefined) throw conflict('The address is in use.', 'email')
+    const { registrationId, ...given } = inbox
+    const now = this.#parts.clock.now()
+    const mailbox: Mailbox = {
+      ...BLANK,
+      ...given,
+      id: newId('mailbox'),
+      isAgent: true,
+      agentRegistrationId: registrationId,
+      createdAt: now,
+      updatedAt: now,
+    }
+    await tx.insert('mailboxes', mailboxRow(mailbox))
+    return mailbox
+  }
+
+  /** Gives a mailbox at least so much room. */
+  async raiseQuota(tx: Tx, id: string, bytes: number): Promise<void> {
+    await tx.run('UPDATE mailboxes SET quota_bytes = max(quota_bytes, ?), updated_at = ? WHERE id = ?', [
+      bytes,
+      this.#parts.clock.now(),
+      id,
+    ])
+  }
+
+  #change(teamId: string, id: string, change: Change): Promise<Mailbox> {
+    return this.#parts.db.write((tx) => this.#changeIn(tx, teamId, id, change))
+  }
+
+  async #changeIn(tx: Tx, teamId: string, id: string, change: Change): Promise<Mailbox> {
+    const row = await tx.get('SELECT * FROM mailboxes WHERE id = ? AND team_id = ?', [id, teamId])
+    if (row === undefined) throw notFound('mailbox')
+    const now = this.#parts.clock.now()
+    const mailbox = presentMailbox(row)
+    const next = await change(mailbox, now, tx)
+    if (next === mailbox) return mailbox
+    const columns = mailboxRow({ ...next, updatedAt: now })
+    const names = Object.keys(columns)
+    await tx.run(`UPDATE mailboxes SET ${names.map((name) => `${name} = ?`).join(', ')} WHERE n = ?`, [
+      ...Object.values(columns),
+      row.n,
+    ])
+    return { ...next, updatedAt: now }
   }
 }
 

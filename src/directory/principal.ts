@@ -15,6 +15,16 @@ export interface MailboxPrincipal {
   teamId: string
   mailboxId: string
   permissions: readonly string[]
+  /** Set when an agent's token speaks for its inbox; `keyId` is then the registration, whose tokens count as one. */
+  agent?: AgentPart
+}
+
+/** What an agent's token adds to a mailbox credential. */
+export interface AgentPart {
+  /** `areg_…` */
+  registrationId: string
+  /** The scopes of the token, whichever resource it is shown to. */
+  scope: string
 }
 
 /** An operator's key speaks for the whole appliance, on the operator's own listener and nowhere else. */

@@ -87,14 +87,6 @@ export class Teams {
     return this.#insert(tx, name, 'agent')
   }
 
-  /** Makes the team of the appliance itself where it is missing. */
-  async openSystem(tx: Tx): Promise<void> {
-    await tx.run(
-      `INSERT INTO teams (id, name, kind, created_at) VALUES (?, 'Mailstead', 'system', ?) ON CONFLICT DO NOTHING`,
-      [SYSTEM_TEAM_ID, this.#clock.now()],
-    )
-  }
-
   async #insert(tx: Tx, given: string, kind: TeamKind = 'team'): Promise<Team> {
     const name = checkName(given, NAME_MAX)
     const id = newId('team')

@@ -5,6 +5,7 @@ import { invalid, notFound } from '../base/errors.ts'
 import { newId } from '../base/ids.ts'
 import type { Db, Reader, Row, SqlValue, Tx } from '../db/db.ts'
 import { type PageKey, pageOf } from '../db/page.ts'
+import { SYSTEM_TEAM_ID } from '../directory/teams.ts'
 import { parseMailbox } from '../mail/address.ts'
 import { clean } from '../mail/clean-text.ts'
 import type { OutboundParts } from './parts.ts'
@@ -69,6 +70,11 @@ export class Suppressions {
       for (const { email } of rows) found.add(email)
     }
     return found
+  }
+
+  /** True for a person the appliance itself may not write to. */
+  async stopsOwnMail(email: string): Promise<boolean> {
+    return (await this.of(this.#db.read, SYSTEM_TEAM_ID, [email])).size > 0
   }
 
   /** Adds one as part of a unit of work; who is there already stays as it is. @returns true when it is new */

@@ -1,12 +1,13 @@
 // What waits to leave, for the operator: seen, hurried, or given up.
 
 import { notFound } from '../base/errors.ts'
+import type { Tx } from '../db/db.ts'
 import type { Page } from '../db/page.ts'
 import type { Emails } from './log/emails.ts'
 import type { Fate } from './log/fate.ts'
 import type { OutboundParts } from './parts.ts'
 import type { Queue, QueueFilter, QueueRow } from './queue.ts'
-import type { Email } from './records.ts'
+import type { Email, RejectionReason } from './records.ts'
 
 /** A delivery that waits, with the mail it is of. */
 export interface WaitingDelivery {
@@ -16,7 +17,7 @@ export interface WaitingDelivery {
 
 interface Parts extends OutboundParts {
   queue: Queue
-  emails: Pick<Emails, 'byN' | 'byId' | 'deliveriesOf'>
+  emails: Pick<Emails, 'byN' | 'byId' | 'deliveriesOf' | 'pendingOf'>
   fate: Pick<Fate, 'apply'>
 }
 
@@ -61,6 +62,14 @@ export class WaitingMail {
       for (const { n } of pending) if (await fate.apply(tx, n, { kind: 'cancelled' }, null)) dropped++
       return dropped
     })
+  }
+
+  /** Rejects everything of a mailbox that waits to leave, as part of a unit of work. @returns how many deliveries */
+  async reject(tx: Tx, mailboxId: string, reason: RejectionReason, detail: string): Promise<number> {
+    const { emails, fate } = this.#parts
+    const waiting = await emails.pendingOf(tx, mailboxId)
+    for (const n of waiting) await fate.apply(tx, n, { kind: 'rejected', reason, detail }, null)
+    return waiting.length
   }
 
   async #open(id: string): Promise<Email> {

@@ -24,6 +24,10 @@ export interface TestDirectory extends AsyncDisposable {
   accounts: string[]
   /** Thrown by the next opening of a mail side, and by those after it. */
   accountFailure: Error | null
+  /** Mails to people that were sent. */
+  posted: { to: string; subject: string; text: string }[]
+  /** Mailboxes whose waiting mail was rejected. */
+  stopped: string[]
   /** The id of a new team. */
   team(name?: string): Promise<string>
 }
@@ -55,6 +59,11 @@ export async function openTestDirectory(zone: Zone = {}): Promise<TestDirectory>
     foreignIn: async (_reader, _team, scope) =>
       new Set(scope.type === 'providers' ? scope.providerIds : scope.type === 'group' ? scope.groupIds : []),
     lookAtSes: async () => null,
+    outside: {
+      post: { prepare: async (mail) => ({ sendIn: async () => void house.posted.push(mail) }) },
+      stopSending: async (_tx, mailboxId) => void house.stopped.push(mailboxId),
+      isSuppressed: async () => false,
+    },
   })
   const house: TestDirectory = {
     directory,
@@ -64,6 +73,8 @@ export async function openTestDirectory(zone: Zone = {}): Promise<TestDirectory>
     vault,
     accounts,
     accountFailure: null,
+    posted: [],
+    stopped: [],
     team: async (name = 'Team') => (await directory.teams.create({ name })).id,
     async [Symbol.asyncDispose]() {
       await resolver.close()

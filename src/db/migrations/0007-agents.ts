@@ -7,6 +7,7 @@ export const agentTables = statements(
   'agents',
   `
 ALTER TABLE teams ADD COLUMN kind TEXT NOT NULL DEFAULT 'team';
+INSERT INTO teams (id, name, kind, created_at) VALUES ('team_appliance000000000000000', 'Mailstead', 'system', 0);
 
 CREATE TABLE agent_registrations (
   n INTEGER PRIMARY KEY,
@@ -92,6 +93,8 @@ CREATE TABLE invite_dispatches (
 CREATE INDEX invite_dispatches_registration ON invite_dispatches (registration, at);
 CREATE INDEX invite_dispatches_email ON invite_dispatches (email, at);
 CREATE INDEX invite_dispatches_time ON invite_dispatches (at);
+
+CREATE INDEX deliveries_waiting ON deliveries (mailbox_id, n) WHERE status = 'pending' AND mailbox_id IS NOT NULL;
 
 CREATE TABLE invite_opt_outs (
   email TEXT PRIMARY KEY,

@@ -3,7 +3,7 @@
 import type { Clock } from '../../base/clock.ts'
 import { ID_PREFIX, newId } from '../../base/ids.ts'
 import { searchText } from '../../base/words.ts'
-import type { Db, Tx } from '../../db/db.ts'
+import type { Db, Reader, Tx } from '../../db/db.ts'
 import type { OutboundParts } from '../parts.ts'
 import type { Carrier, Delivery, Email } from '../records.ts'
 import { countOpen } from './open-content.ts'
@@ -86,6 +86,15 @@ export class Emails {
     if (ns.length === 0) return []
     const rows = await this.#db.read.all<EmailRow>(`SELECT ${EMAIL_COLUMNS} FROM emails WHERE n IN (${marks(ns)})`, ns)
     return rows.map(presentEmail)
+  }
+
+  /** Keys of the deliveries of a mailbox that are open, read by an index of their own. */
+  async pendingOf(reader: Reader, mailboxId: string): Promise<number[]> {
+    const rows = await reader.all<{ n: number }>(
+      `SELECT n FROM deliveries WHERE mailbox_id = ? AND status = 'pending' ORDER BY n`,
+      [mailboxId],
+    )
+    return rows.map(({ n }) => n)
   }
 
   async byId(id: string): Promise<Email | undefined> {

@@ -6,6 +6,7 @@ import Koa from 'koa'
 import { ProductError } from '../../base/errors.ts'
 import { newId } from '../../base/ids.ts'
 import type { Service } from '../../base/loop.ts'
+import { isAgentSecret } from '../../base/secrets.ts'
 import type { Context } from '../../context.ts'
 import { API_BASE, OPERATOR_BASE, prepare } from './entry.ts'
 import { errorMember, statusOf } from './errors.ts'
@@ -49,7 +50,10 @@ export function openHttp(app: Context, routes: readonly Route[], options: HttpOp
   }
   const open = (surface: Surface, origin: string) => {
     const entries = routesOf(routes, app, surface).map(prepare)
-    const recognise = (secret: string) => app.directory.keys.recognise(secret)
+    const recognise = (secret: string) =>
+      isAgentSecret(secret)
+        ? app.directory.agents.tokens.recognise(secret, surface)
+        : app.directory.keys.recognise(secret)
     const table = new RouteTable(entries)
     return openListener({ ...shared, origin, base: API_BASE, recognise, headers: headersOf(origin), table })
   }

@@ -51,6 +51,11 @@ export function requirePermission(visit: Visit): void {
   if (principal.kind === 'operator') return
   const kindFits = route.as === 'any' || route.as === principal.kind
   if (kindFits && (permissions.length === 0 || permissions.some((one) => allows(principal.permissions, one)))) return
+  // RFC 6750 3.1: an agent learns which scopes would do.
+  if (principal.kind === 'mailbox' && principal.agent !== undefined) {
+    const scope = permissions.length > 0 ? `, scope="${permissions.join(' ')}"` : ''
+    visit.ctx.set('WWW-Authenticate', `Bearer error="insufficient_scope"${scope}`)
+  }
   if (permissions.length > 0) {
     throw new ProductError('insufficient_permissions', `The permission ${permissions.join(' or ')} is missing.`)
   }

@@ -4,6 +4,7 @@ import { notFound } from '../../../base/errors.ts'
 import { route } from '../../http/route.ts'
 import { Mailbox, presentMailbox } from '../schemas/mailbox.ts'
 import { usageOf } from '../usage.ts'
+import { accountOf } from './account.ts'
 
 export const readMe = route({
   method: 'GET',
@@ -19,6 +20,7 @@ export const readMe = route({
   reply: Mailbox,
   etag: true,
   async handle({ principal, app }) {
+    await accountOf(app, principal)
     const mailbox = await app.directory.mailboxes.byId(principal.mailboxId)
     if (mailbox === undefined) throw notFound('mailbox')
     const usage = await usageOf(app, [mailbox.id])
