@@ -7,6 +7,7 @@ import { type Context, type Overrides, openContext } from './context.ts'
 import { openInbound } from './inbound/listener.ts'
 import { openClockwork } from './jobs/clockwork.ts'
 import { openProviderWatch } from './jobs/provider-watch.ts'
+import { openProvisioning } from './jobs/provisioning.ts'
 import { openSupervisor } from './jobs/supervisor.ts'
 import { openWorker, WORKERS } from './jobs/workers.ts'
 import { openHttp } from './surfaces/http/app.ts'
@@ -43,9 +44,10 @@ export async function openHouse(config: Config, options: HouseOptions = {}): Pro
   const inbound = openInbound(app)
   const http = openHttp(app, [...routes, ...webRoutes], { checkReplies: options.checkReplies ?? false })
   const watch = openProviderWatch(app)
+  const provisioning = openProvisioning(app)
   const here = options.workers === 'here' ? WORKERS.map((name) => openWorker(app, name)) : []
   const workers: Service[] = options.workers === 'here' ? here : [openSupervisor(app)]
-  const services: Service[] = [openClockwork(app), watch, ...workers, http, inbound]
+  const services: Service[] = [openClockwork(app), watch, provisioning, ...workers, http, inbound]
   const started: Service[] = []
   const close = () => closeAll([...started.toReversed().map((service) => () => service.stop()), () => app.close()])
   try {
@@ -60,6 +62,7 @@ export async function openHouse(config: Config, options: HouseOptions = {}): Pro
   }
   const settle = async () => {
     await watch.settle()
+    await provisioning.settle()
     for (const worker of here) await worker.settle()
   }
   return { app, ports: { smtp: inbound.port, ...http.ports }, settle, close }

@@ -1,5 +1,6 @@
 // The list of what the clock does.
 
+import { agentSweep } from './agents.ts'
 import { contentNames } from './content-names.ts'
 import { domainChecks } from './domain-checks.ts'
 import type { Job } from './job.ts'
@@ -14,6 +15,7 @@ import {
 
 export const jobs: readonly Job[] = [
   domainChecks,
+  agentSweep,
   inboundLogRetention,
   deliveryLogRetention,
   webhookAttemptRetention,

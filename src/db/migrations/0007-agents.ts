@@ -45,6 +45,7 @@ CREATE TABLE agent_tokens (
   hash BLOB PRIMARY KEY,
   registration INTEGER NOT NULL REFERENCES agent_registrations(n),
   audience TEXT NOT NULL,
+  scope TEXT NOT NULL,
   expires_at INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX agent_tokens_registration ON agent_tokens (registration);

@@ -97,7 +97,8 @@ export class Grants {
       const registration = await find(tx)
       const why = await this.#judge(tx, registration, wish, how)
       if (why !== null) return { why, registration }
-      const token = await this.#parts.tokens.mint(tx, registration!.n, wish.audience)
+      const scopes = wish.scopes ?? AUDIENCE_SCOPES[wish.audience]
+      const token = await this.#parts.tokens.mint(tx, registration!.n, wish.audience, scopes)
       return { why: null, token, registration: registration! }
     })
     if (given.why === null) {
@@ -118,7 +119,8 @@ export class Grants {
     const isOver = registration.claimExpiresAt !== null && registration.claimExpiresAt <= this.#parts.clock.now()
     if (claims && isOver) return 'claim_expired'
     if (!isAlive(registration)) return claims ? 'claim_expired' : 'invalid_grant'
-    if (scopes?.some((scope) => !AUDIENCE_SCOPES[audience].includes(scope))) return 'invalid_scope'
+    if (scopes?.length === 0 || scopes?.some((scope) => !AUDIENCE_SCOPES[audience].includes(scope)))
+      return 'invalid_scope'
     if (registration.provisionedAt === null) return 'provisioning'
     if (registration.state === 'approved') return barred ? 'invalid_grant' : null
     if (audience === 'app' && !claims) return null

@@ -69,6 +69,30 @@ export class Ownership {
   }
 
   /**
+   * Ends every registration made since a time: for the day somebody has made thousands.
+   * @param createdAfter ms, inclusive
+   * @param dryRun only counts them
+   * @returns how many were or would be ended
+   */
+  async revokeAll(createdAfter: number, dryRun: boolean): Promise<number> {
+    const { db } = this.#parts
+    const meant = `state NOT IN ('revoked', 'expired') AND created_at >= ?`
+    if (dryRun) {
+      const sql = `SELECT count(*) AS count FROM agent_registrations WHERE ${meant}`
+      return (await db.scan.get<{ count: number }>(sql, [createdAfter]))!.count
+    }
+    let ended = 0
+    for (let some = await this.#numbers(meant, createdAfter); some.length > 0; ) {
+      await db.write(async (tx) => {
+        for (const n of some) await this.#endByNumber(tx, n, 'revoked')
+      })
+      ended += some.length
+      some = await this.#numbers(meant, createdAfter)
+    }
+    return ended
+  }
+
+  /**
    * What `POST /oauth2/revoke` does with a token (RFC 7009): a sending token ends alone, everything else an agent has ends the
    * registration. What is unknown changes nothing.
    */
@@ -142,7 +166,11 @@ export class Ownership {
       `UPDATE owner_invites SET state = 'revoked', decided_at = ? WHERE registration = ? AND state IN ('pending', 'accepted', 'approved')`,
       [now, n],
     )
-    await mailboxes.suspendIn(tx, teamId, mailboxId, `The agent's registration is ${state}.`)
+    const mailbox = await mailboxes.byId(mailboxId)
+    // An operator may have deleted it before.
+    if (mailbox?.status !== 'deleted') {
+      await mailboxes.suspendIn(tx, teamId, mailboxId, `The agent's registration is ${state}.`)
+    }
     await stopSending(tx, mailboxId)
   }
 

@@ -28,7 +28,7 @@ export interface AgentParts {
   config: Config
   teams: Pick<Teams, 'createForAgent'>
   domains: Pick<Domains, 'system'>
-  mailboxes: Pick<Mailboxes, 'createForAgent' | 'byEmail' | 'suspendIn' | 'raiseQuota' | 'delete'>
+  mailboxes: Pick<Mailboxes, 'createForAgent' | 'byEmail' | 'byId' | 'suspendIn' | 'raiseQuota' | 'delete'>
   /** Makes the mail side of an inbox. */
   openAccount(tx: Tx, mailboxId: string): Promise<void>
   post: Post

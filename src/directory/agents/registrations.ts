@@ -1,16 +1,19 @@
 // Registrations: an agent and its inbox, made together, within limits that no stranger can wear out for others.
 
 import { conflict, ProductError } from '../../base/errors.ts'
-import { newId, randomName } from '../../base/ids.ts'
+import { randomName } from '../../base/ids.ts'
 import { newSecret, sha256 } from '../../base/secrets.ts'
-import type { Reader, Tx } from '../../db/db.ts'
+import type { Reader, SqlValue, Tx } from '../../db/db.ts'
+import { type Page, type PageKey, pageOf } from '../../db/page.ts'
 import type { AgentParts } from './parts.ts'
 import type { Proof } from './proof-of-work.ts'
-import { type Registration, registrationOf } from './records.ts'
+import { type Registration, type RegistrationState, registrationOf } from './records.ts'
 
 export interface NewRegistration {
-  /** Null: one is made up. */
-  localPart: string | null
+  /** `areg_…` */
+  id: string
+  /** Address of the inbox, at the domain of agents. */
+  email: string
   clientName: string | null
   /** Address the request came from, IPv6 as its /64. */
   source: string
@@ -18,6 +21,14 @@ export interface NewRegistration {
   key: string
   /** The work that was done; null where none is asked for: then the agent gets a token that lasts. */
   proof: Proof | null
+}
+
+export interface RegistrationFilter {
+  state?: RegistrationState
+  /** ms, inclusive */
+  createdAfter?: number
+  limit: number
+  after: PageKey | null
 }
 
 /** What a new agent is told; its secret is told once. */
@@ -38,6 +49,8 @@ const CLAIM_MS = 30 * DAY_MS
 /** Sources are forgotten after so long. */
 const SOURCE_MS = 30 * DAY_MS
 const PROVISION_MAX = 100
+const MADE_UP_LENGTH = 10
+const TEAM_NAME_MAX = 100
 
 export class Registrations {
   readonly #parts: AgentParts
@@ -48,9 +61,13 @@ export class Registrations {
 
   /**
    * Makes a team, an inbox whose mail side is still to be set up, and a registration: all or nothing, the proof included.
+   * @param also runs in the same unit of work
    * @throws ProductError conflict (the key, the proof or the address was used), rate_limit_exceeded
    */
-  async register(input: NewRegistration): Promise<Registered> {
+  async register(
+    input: NewRegistration,
+    also: (tx: Tx, registered: Registered) => Promise<void> = async () => {},
+  ): Promise<Registered> {
     const { db, domains, config } = this.#parts
     const domain = await domains.system(config.AGENT_MAILBOX_DOMAIN)
     return db.write(async (tx) => {
@@ -59,14 +76,20 @@ export class Registrations {
       await refuseUsedKey(tx, scope)
       if (input.proof !== null) await this.#spend(tx, input.proof)
       await this.#checkLimits(tx, source)
-      return this.#insert(tx, input, { domainId: domain.id, domain: domain.name, scope, source })
+      const registered = await this.#insert(tx, input, { domainId: domain.id, scope, source })
+      await also(tx, registered)
+      return registered
     })
   }
 
+  /** The address of an inbox. @param localPart null: one is made up */
+  addressOf(localPart: string | null): string {
+    return `${localPart ?? `agent-${randomName(MADE_UP_LENGTH)}`}@${this.#parts.config.AGENT_MAILBOX_DOMAIN}`
+  }
+
   /** Whether an address can still be had; another agent may be faster. */
-  async isFree(localPart: string): Promise<boolean> {
-    const { config, mailboxes } = this.#parts
-    return (await mailboxes.byEmail(`${localPart}@${config.AGENT_MAILBOX_DOMAIN}`)) === undefined
+  async isFree(email: string): Promise<boolean> {
+    return (await this.#parts.mailboxes.byEmail(email)) === undefined
   }
 
   /** True while more than half of what an hour allows has come: work is made dearer then. */
@@ -100,6 +123,24 @@ export class Registrations {
       teamIds,
     )
     return rows.map(registrationOf)
+  }
+
+  /** All registrations, the newest first. */
+  async list(filter: RegistrationFilter): Promise<Page<Registration>> {
+    const where = ['1 = 1']
+    const values: SqlValue[] = []
+    const add = (condition: string, ...given: SqlValue[]) => {
+      where.push(condition)
+      values.push(...given)
+    }
+    if (filter.state !== undefined) add('state = ?', filter.state)
+    if (filter.createdAfter !== undefined) add('created_at >= ?', filter.createdAfter)
+    if (filter.after !== null) add('(created_at, n) < (?, ?)', ...filter.after)
+    const rows = await this.#parts.db.read.all(
+      `SELECT * FROM agent_registrations WHERE ${where.join(' AND ')} ORDER BY created_at DESC, n DESC LIMIT ?`,
+      [...values, filter.limit + 1],
+    )
+    return pageOf(rows, filter.limit, (row) => [row.created_at as number, row.n as number], registrationOf)
   }
 
   /** Sets up the mail side of the inboxes that wait for it. @returns how many */
@@ -166,14 +207,12 @@ export class Registrations {
 
   async #insert(
     tx: Tx,
-    { localPart, clientName, proof }: NewRegistration,
-    { domainId, domain, scope, source }: { domainId: string; domain: string; scope: Uint8Array; source: Uint8Array },
+    { id, email, clientName, proof }: NewRegistration,
+    { domainId, scope, source }: { domainId: string; scope: Uint8Array; source: Uint8Array },
   ): Promise<Registered> {
     const { clock, teams, mailboxes } = this.#parts
     const now = clock.now()
-    const id = newId('agentRegistration')
-    const email = `${localPart ?? `agent-${randomName(10)}`}@${domain}`
-    const team = await teams.createForAgent(tx, email.slice(0, 100))
+    const team = await teams.createForAgent(tx, email.slice(0, TEAM_NAME_MAX))
     const inbox = { teamId: team.id, domainId, email, quotaBytes: EARLY_QUOTA_BYTES, registrationId: id }
     const mailbox = await mailboxes.createForAgent(tx, inbox)
     const secret = newSecret(proof === null ? 'sat_' : 'clm_')

@@ -30,12 +30,13 @@ export class AgentTokens {
   }
 
   /** A new token, as part of the unit of work that found out that it may be given. */
-  async mint(tx: Tx, registration: number, audience: Audience): Promise<string> {
+  async mint(tx: Tx, registration: number, audience: Audience, scopes: readonly string[]): Promise<string> {
     const token = newSecret('sax_')
     await tx.insert('agent_tokens', {
       hash: sha256(token),
       registration,
       audience,
+      scope: scopes.join(' '),
       expires_at: this.#parts.clock.now() + TOKEN_SECONDS * 1000,
     })
     return token
@@ -51,7 +52,7 @@ export class AgentTokens {
     if (found === undefined) return undefined
     this.#noteUse(found)
     const audience = found.audience as Audience
-    const scopes = AUDIENCE_SCOPES[audience]
+    const scopes = (found.scope as string).split(' ')
     const { id, team_id: teamId, mailbox_id: mailboxId } = found as Record<string, string>
     const principal: MailboxPrincipal = {
       kind: 'mailbox',
@@ -94,7 +95,7 @@ export class AgentTokens {
   async #access(token: string): Promise<Row | undefined> {
     const { db, clock } = this.#parts
     return db.read.get(
-      `SELECT r.*, t.audience, ${teamSuspendedAt('r.team_id')} AS suspended_at
+      `SELECT r.*, t.audience, t.scope, ${teamSuspendedAt('r.team_id')} AS suspended_at
        FROM agent_tokens t JOIN agent_registrations r ON r.n = t.registration
        WHERE t.hash = ? AND t.expires_at > ? AND r.state NOT IN ${DEAD}`,
       [sha256(token), clock.now()],
@@ -103,7 +104,7 @@ export class AgentTokens {
 
   async #durable(token: string): Promise<Row | undefined> {
     return this.#parts.db.read.get(
-      `SELECT r.*, 'app' AS audience, ${teamSuspendedAt('r.team_id')} AS suspended_at
+      `SELECT r.*, 'app' AS audience, '${AUDIENCE_SCOPES.app.join(' ')}' AS scope, ${teamSuspendedAt('r.team_id')} AS suspended_at
        FROM agent_registrations r WHERE r.durable_hash = ? AND r.state NOT IN ${DEAD}`,
       [sha256(token)],
     )

@@ -25,6 +25,10 @@ export class Facts implements RequestFacts {
     return this.#visit.accepts
   }
 
+  get idempotencyKey(): string | null {
+    return this.#visit.header('idempotency-key') ?? null
+  }
+
   get range(): string | null {
     return this.#visit.header('range') ?? null
   }

@@ -47,6 +47,8 @@ export interface RequestFacts {
   id: string
   /** Address the request is counted for (decisions §1.9). */
   source: string
+  /** Its Idempotency-Key, where one came along. */
+  idempotencyKey: string | null
   /** The media type chosen from `Accept` among those the route produces. */
   accepts: string
   range: string | null

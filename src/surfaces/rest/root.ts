@@ -3,6 +3,7 @@
 import { ProductError } from '../../base/errors.ts'
 import type { Config } from '../../config/config.ts'
 import { type Route, route } from '../http/route.ts'
+import { issuerOf } from './agents/resources.ts'
 import { Health, ProtectedResource } from './schemas/discovery.ts'
 
 const NOT_READY_RETRY_SECONDS = 1
@@ -93,7 +94,7 @@ const readSendResource = route({
 function resource(config: Config, origin: string) {
   return {
     resource: `${origin}/api/v1`,
-    authorization_servers: [`${config.APP_ORIGIN}/agent-auth`],
+    authorization_servers: [issuerOf(config)],
     bearer_methods_supported: ['header'],
     resource_documentation: `${origin}/api/v1/openapi.json`,
   }

@@ -1,6 +1,7 @@
 // Every route of the REST surface.
 
 import type { Route } from '../http/route.ts'
+import { agentRoutes } from './agents/routes.ts'
 import { attachments } from './mailbox/attachments.ts'
 import { folders } from './mailbox/folders.ts'
 import { readMe } from './mailbox/me.ts'
@@ -24,6 +25,7 @@ import { sharedLimit } from './management/shared-limit.ts'
 import { suppressions } from './management/suppressions.ts'
 import { webhookDeliveries } from './management/webhook-deliveries.ts'
 import { webhooks } from './management/webhooks.ts'
+import { operatorAgents } from './operator/agents.ts'
 import { operatorLimitRequests } from './operator/limit-requests.ts'
 import { operatorQueue } from './operator/queue.ts'
 import { operatorTeams } from './operator/teams.ts'
@@ -49,7 +51,7 @@ const management = [
 ]
 const mailbox = [readMe, ...threads, ...messages, ...raw, sendMessage, ...folders, ...attachments]
 
-const operator = [...operatorQueue, ...operatorLimitRequests, ...operatorTeams]
+const operator = [...operatorQueue, ...operatorLimitRequests, ...operatorTeams, ...operatorAgents]
 
 export const routes: readonly Route[] = [
   ...management,
@@ -57,5 +59,6 @@ export const routes: readonly Route[] = [
   ...mailbox,
   sessionRoute(mailbox),
   sendBatch,
+  ...agentRoutes,
   ...rootDocuments,
 ]

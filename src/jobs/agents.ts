@@ -1,0 +1,15 @@
+// Ends what agents left behind: unclaimed registrations, invitations nobody decided, tokens and proofs that are over.
+
+import { job } from './job.ts'
+
+const MINUTE_MS = 60 * 1000
+
+export const agentSweep = job({
+  name: 'agent-sweep',
+  every: MINUTE_MS,
+  async run({ app }) {
+    const { invites, ownership, tokens, registrations } = app.directory.agents
+    const ended = (await invites.expireDue()) + (await ownership.sweep(app.config.AGENT_IDLE_DAYS))
+    return ended + (await tokens.prune()) + (await registrations.forget())
+  },
+})

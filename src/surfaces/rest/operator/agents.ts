@@ -1,0 +1,121 @@
+// Agents, as the operator sees them: who registered, and how they are ended when something goes wrong (decisions §2.4).
+
+import { Type } from 'typebox'
+import { isoTime } from '../../../base/clock.ts'
+import type { Registration } from '../../../directory/agents/records.ts'
+import { route } from '../../http/route.ts'
+import { Default, Id, listOf, Nullable, pageQuery, parseTime, TimeQuery, Words } from '../../http/schema.ts'
+import { record } from '../schemas/record.ts'
+import { TimeOf } from '../schemas/time.ts'
+
+const STATES = ['unclaimed', 'invited', 'accepted', 'approved', 'revoked', 'expired'] as const
+
+const OperatorAgent = record('OperatorAgent', 'A registration.', {
+  id: Id('agentRegistration'),
+  state: Words(STATES),
+  email: Type.String({ description: 'Address of the inbox.' }),
+  client_name: Nullable(Type.String({ description: 'What the agent calls itself; nobody has checked it.' })),
+  team_id: Id('team'),
+  mailbox_id: Id('mailbox'),
+  source_hash: Nullable(Type.String({ description: 'The same for the same address; null after 30 days.' })),
+  created_at: TimeOf('When it registered.'),
+  last_used_at: Nullable(TimeOf('When a token of it was last used.')),
+  ended_at: Nullable(TimeOf('When it ended.')),
+})
+
+const listAgents = route({
+  method: 'GET',
+  surface: 'operator',
+  path: '/agents',
+  operation: 'listAgents',
+  tag: 'Agents',
+  summary: 'Lists registrations of agents, newest first.',
+  as: 'operator',
+  query: pageQuery({
+    limit: 50,
+    state: Words(STATES, 'Only these.'),
+    created_after: { ...TimeQuery, description: 'Only those registered at this time or later.' },
+  }),
+  reply: listOf(OperatorAgent),
+  async handle({ query, after, app }) {
+    const { state, created_after: since, limit } = query
+    const createdAfter = since === undefined ? undefined : parseTime(since)
+    const page = await app.directory.agents.registrations.list({ state, createdAfter, limit, after })
+    return { items: page.items.map(present), next: page.next }
+  },
+})
+
+const revokeAgent = route({
+  method: 'POST',
+  surface: 'operator',
+  path: '/agents/{registration_id}/revoke',
+  operation: 'revokeAgent',
+  tag: 'Agents',
+  summary:
+    'Ends a registration: its tokens, its invitations, mail that waits; the inbox is suspended and later deleted.',
+  as: 'operator',
+  params: Type.Object({ registration_id: Id('agentRegistration') }),
+  reply: OperatorAgent,
+  async handle({ params: { registration_id: id }, app }) {
+    const { ownership, registrations } = app.directory.agents
+    await app.db.write((tx) => ownership.revoke(tx, id))
+    return present((await registrations.byId(app.db.read, id))!)
+  },
+})
+
+const revokeAll = route({
+  method: 'POST',
+  surface: 'operator',
+  path: '/agents/revoke-all',
+  operation: 'revokeAllAgents',
+  tag: 'Agents',
+  summary: 'Ends every registration made since a time.',
+  as: 'operator',
+  body: record('RevokeAllAgents', 'Which.', {
+    created_after: { ...TimeQuery, description: 'Registrations made at this time or later.' },
+    dry_run: Default(Type.Boolean({ description: 'Only counts them.' }), false),
+  }),
+  reply: record('RevokedAgents', 'How many.', {
+    revoked: Type.Integer({ minimum: 0, description: 'That were ended, or would be.' }),
+    dry_run: Type.Boolean(),
+  }),
+  async handle({ body, app }) {
+    const { created_after: since, dry_run: dryRun } = body
+    const revoked = await app.directory.agents.ownership.revokeAll(parseTime(since), dryRun)
+    return { revoked, dry_run: dryRun }
+  },
+})
+
+const Switch = record('AgentRegistrationSwitch', 'Whether agents may register.', {
+  enabled: Type.Boolean({ description: 'False: registration is answered with 503.' }),
+})
+
+const switchRegistration = route({
+  method: 'PUT',
+  surface: 'operator',
+  path: '/agents/registration',
+  operation: 'switchAgentRegistration',
+  tag: 'Agents',
+  summary: 'Lets agents register, or no more. The setting AGENT_REGISTRATION=off has the last word.',
+  as: 'operator',
+  body: Switch,
+  reply: Switch,
+  async handle({ body, app }) {
+    const { switches } = app.directory.agents
+    await switches.setOpen(body.enabled)
+    return { enabled: await switches.isOpen() }
+  },
+})
+
+function present(registration: Registration) {
+  const { id, state, email, clientName, teamId, mailboxId, source, createdAt, lastUsedAt, endedAt } = registration
+  return {
+    ...{ id, state, email, client_name: clientName, team_id: teamId, mailbox_id: mailboxId },
+    source_hash: source === null ? null : Buffer.from(source).toString('hex'),
+    created_at: isoTime(createdAt),
+    last_used_at: lastUsedAt === null ? null : isoTime(lastUsedAt),
+    ended_at: endedAt === null ? null : isoTime(endedAt),
+  }
+}
+
+export const operatorAgents = [listAgents, revokeAgent, revokeAll, switchRegistration]
