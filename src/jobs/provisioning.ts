@@ -15,6 +15,7 @@ export interface Provisioning extends Service {
 export function openProvisioning(app: Context): Provisioning {
   let timer: Timer | undefined
   let running: Promise<void> = Promise.resolve()
+  let ticking = false
 
   const look = () => {
     running = running.then(async () => {
@@ -27,11 +28,18 @@ export function openProvisioning(app: Context): Provisioning {
     return running
   }
 
+  const tick = async () => {
+    if (ticking) return
+    ticking = true
+    await look()
+    ticking = false
+  }
+
   return {
     name: 'provisioning',
     async start() {
-      timer = app.clock.every(LOOK_EVERY_MS, () => void look())
-      void look()
+      timer = app.clock.every(LOOK_EVERY_MS, () => void tick())
+      void tick()
     },
     async stop() {
       timer?.cancel()

@@ -31,7 +31,7 @@ export const inviteOwner = route({
       description: 'Address of the person.',
       examples: ['ana@example.org'],
     }),
-    requested_role: Type.Literal('owner'),
+    requested_role: Type.Literal('owner', { description: 'What she is asked to become.' }),
     idempotency_key: requestMembers.idempotency_key,
   }),
   reply: record('OwnerInvite', 'The invitation.', {
