@@ -96,7 +96,7 @@ export class Invites {
         if (decision.approveSending) await ownership.approveSending(tx, registration.id)
       } else {
         await this.#move(tx, invite.n, 'declined')
-        await ownership.setState(tx, registration.n, 'unclaimed')
+        await ownership.noteUndecided(tx, registration.n)
         if (decision.optOut) await optOut(tx, invite.email, now)
       }
       return { invite: (await this.#byToken(tx, token))!, decided: true }
@@ -121,7 +121,7 @@ export class Invites {
         `UPDATE owner_invites SET state = 'expired', decided_at = ? WHERE state = 'pending' AND expires_at <= ? RETURNING registration`,
         [now, now],
       )
-      for (const row of over) await ownership.setState(tx, row.registration as number, 'unclaimed')
+      for (const row of over) await ownership.noteUndecided(tx, row.registration as number)
       await tx.run('DELETE FROM invite_dispatches WHERE at <= ?', [now - DAY_MS])
       return over.length
     })
@@ -199,7 +199,7 @@ export class Invites {
       created_at: now,
       expires_at: now + INVITE_MS,
     })
-    await this.#parts.ownership.setState(tx, registration.n, 'invited')
+    await this.#parts.ownership.noteInvited(tx, registration.n)
     return (await this.latest(tx, registration.n))!
   }
 

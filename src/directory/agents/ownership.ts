@@ -30,24 +30,27 @@ export class Ownership {
     this.#parts = parts
   }
 
-  async setState(tx: Tx, n: number, state: RegistrationState): Promise<void> {
-    await tx.run(`UPDATE agent_registrations SET state = ? WHERE n = ? AND state NOT IN ('revoked', 'expired')`, [
-      state,
-      n,
-    ])
+  /** An agent names a person; what an owner has decided before is not touched. */
+  async noteInvited(tx: Tx, n: number): Promise<void> {
+    await this.#move(tx, n, 'invited', ['unclaimed'])
+  }
+
+  /** The person does not want to be the owner, or never said. */
+  async noteUndecided(tx: Tx, n: number): Promise<void> {
+    await this.#move(tx, n, 'unclaimed', ['invited'])
   }
 
   /** A person becomes the owner. @throws ProductError conflict when the registration has ended */
   async accept(tx: Tx, registration: Registration, email: string): Promise<void> {
     if (!isAlive(registration)) throw conflict(`The registration is ${registration.state}.`)
     await this.#parts.addOwner(tx, registration.teamId, email)
-    await this.setState(tx, registration.n, 'accepted')
+    await this.#move(tx, registration.n, 'accepted', ['unclaimed', 'invited'])
   }
 
   /** The owner allows sending. @throws ProductError not_found, conflict unless it is accepted or approved */
   async approveSending(tx: Tx, id: string): Promise<void> {
     const registration = await this.#require(tx, id, ['accepted', 'approved'])
-    await this.setState(tx, registration.n, 'approved')
+    await this.#move(tx, registration.n, 'approved', ['accepted'])
     await this.#moveInvite(tx, registration.n, 'accepted', 'approved')
     await this.#parts.mailboxes.raiseQuota(tx, registration.mailboxId, APPROVED_QUOTA_BYTES)
   }
@@ -55,7 +58,7 @@ export class Ownership {
   /** The owner forbids sending again: at once, also what waits to leave. Reading and room stay. */
   async revokeSending(tx: Tx, id: string): Promise<void> {
     const registration = await this.#require(tx, id, ['accepted', 'approved'])
-    await this.setState(tx, registration.n, 'accepted')
+    await this.#move(tx, registration.n, 'accepted', ['approved'])
     await this.#moveInvite(tx, registration.n, 'approved', 'accepted')
     await this.#parts.tokens.revokeOf(tx, registration.n, 'send')
     await this.#parts.stopSending(tx, registration.mailboxId)
@@ -172,6 +175,11 @@ export class Ownership {
       await mailboxes.suspendIn(tx, teamId, mailboxId, `The agent's registration is ${state}.`)
     }
     await stopSending(tx, mailboxId)
+  }
+
+  async #move(tx: Tx, n: number, to: RegistrationState, from: readonly RegistrationState[]): Promise<void> {
+    const marks = from.map(() => '?').join(', ')
+    await tx.run(`UPDATE agent_registrations SET state = ? WHERE n = ? AND state IN (${marks})`, [to, n, ...from])
   }
 
   async #moveInvite(tx: Tx, registration: number, from: string, to: string): Promise<void> {
