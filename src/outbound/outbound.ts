@@ -5,6 +5,7 @@ import type { Reader } from '../db/db.ts'
 import type { SendScope } from '../directory/mailbox-input.ts'
 import { Feedback } from './feedback.ts'
 import { Groups } from './groups.ts'
+import { HouseMail } from './house-mail.ts'
 import { DeliveryLog } from './log/delivery-log.ts'
 import { Emails } from './log/emails.ts'
 import { Fate } from './log/fate.ts'
@@ -44,6 +45,8 @@ export interface Outbound {
   suppressions: Suppressions
   feedback: Feedback
   notices: Notices
+  /** Mail of the appliance itself to people. */
+  houseMail: HouseMail
   submitter: Submitter
   /** The worker that empties the queue; one for a data folder. */
   runner(): Runner
@@ -61,6 +64,7 @@ export function openOutbound(parts: OutboundParts): Outbound {
   const emails = new Emails(parts)
   const fate = new Fate({ ...parts, queue, suppressions })
   const notices = new Notices({ ...parts, emails, queue })
+  const houseMail = new HouseMail({ ...parts, emails, queue, suppressions })
   const router = new Router({ ...parts, providers, groups, sharedLimit })
   const signer = new Signer(parts)
   const oauth = new OAuth({ ...parts, providers })
@@ -76,6 +80,7 @@ export function openOutbound(parts: OutboundParts): Outbound {
     emails,
     fate,
     notices,
+    houseMail,
     router,
     oauth,
     sns,
@@ -86,7 +91,8 @@ export function openOutbound(parts: OutboundParts): Outbound {
     feedback: new Feedback({ ...parts, emails, fate }),
     runner: () => new Runner(worker),
     foreignIn: (reader, teamId, scope) => foreignIn(accounts, reader, teamId, scope),
-    close: () => closeAll([submitter, oauth, sns, sesIdentities, transports].map((part) => () => part.close())),
+    close: () =>
+      closeAll([submitter, houseMail, oauth, sns, sesIdentities, transports].map((part) => () => part.close())),
   }
 }
 

@@ -1,0 +1,166 @@
+// An agent invites its owner: one real mail, signed, out of the door; what she decides; and what limits invitations.
+
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { after, test } from 'node:test'
+import { failure } from '../rest/expect.ts'
+import { AgentClient, EASY_WORK } from '../support/agents.ts'
+import { ManualClock } from '../support/clock.ts'
+import { type Json, startHouse } from '../support/house.ts'
+import { startMailServer } from '../support/mail-server.ts'
+
+const DAY_MS = 86_400_000
+const clock = new ManualClock()
+const remote = await startMailServer()
+const zone = {
+  'people.example': { MX: [{ priority: 10, exchange: 'mx.people.example' }] },
+  'mx.people.example': { A: ['127.0.0.1'] },
+}
+const env = {
+  ...EASY_WORK,
+  ALLOW_PRIVATE_SMTP_HOSTS: 'true',
+  DIRECT_PORT: String(remote.port),
+  TRUSTED_PROXIES: '127.0.0.1',
+}
+const house = await startHouse({ clock, zone, env })
+after(async () => {
+  await house.close()
+  await remote[Symbol.asyncDispose]()
+})
+let sources = 0
+const call: typeof house.call = (method, path, key, body, headers) =>
+  house.call(method, path, key, body, { ...headers, 'x-forwarded-for': `203.0.113.${++sources % 250}` })
+const agent = new AgentClient({ ...house, call })
+const { agents } = house.app.directory
+
+async function newAgent(members: Record<string, string> = {}): Promise<{ registered: Json; token: string }> {
+  const registered = await agent.register(members)
+  return { registered, token: await agent.readToken(registered.identity_assertion) }
+}
+
+/** What the last mail to somebody says, its lines joined again. */
+function lastMail(to: string): { raw: string; text: string } {
+  const mail = remote.mails.findLast((one) => one.to.includes(to))
+  assert.ok(mail, `nobody wrote to ${to}`)
+  const raw = mail.bytes.toString()
+  return { raw, text: raw.replaceAll('=\r\n', '').replaceAll('=3D', '=') }
+}
+
+function linkTo(to: string): string {
+  const [, token] = /\/invites\/([A-Za-z0-9_-]{43})/.exec(lastMail(to).text) ?? []
+  assert.ok(token)
+  return token
+}
+
+const state = async (registered: Json) =>
+  (await agents.registrations.byId(house.app.db.read, registered.registration_id))!.state
+
+test('a person gets one signed mail with a link the agent never sees, and may decide twice', async () => {
+  const { registered, token } = await newAgent({ mailbox_local_part: 'scout', client_name: 'demo <b>' })
+  const reply = await agent.invite(token, 'Ana@People.example')
+  assert.equal(reply.status, 202)
+  assert.match(reply.body.invite_id, /^ainv_/)
+  assert.deepEqual([reply.body.status, reply.body.expires_at], ['pending', '2026-01-08T00:00:00.000Z'])
+  assert.equal(await state(registered), 'invited')
+  await house.settle()
+  const { raw, text } = lastMail('ana@people.example')
+  assert.match(raw, /^DKIM-Signature: .*d=agents\.mailstead\.test/s)
+  assert.match(raw, /^From: .*invites@agents\.mailstead\.test/m)
+  assert.match(raw, /^Auto-Submitted: auto-generated/m)
+  assert.match(raw, /^Subject: Request to become owner of scout@agents\.mailstead\.test/m)
+  assert.match(text, /calls itself "demo <b>"/)
+  assert.match(text, /calls itself &quot;demo &lt;b&gt;&quot;/, 'the HTML shows it as text')
+  assert.ok(!JSON.stringify(reply.body).includes(linkTo('ana@people.example')))
+  const link = linkTo('ana@people.example')
+  const decided = await agents.invites.decide(link, { accept: true, approveSending: false, optOut: false })
+  assert.equal(decided.invite.state, 'accepted')
+  assert.equal(
+    (await agents.invites.decide(link, { accept: false, approveSending: false, optOut: true })).decided,
+    false,
+  )
+  assert.equal(await state(registered), 'accepted')
+  failure(await agent.invite(token, 'ben@people.example'), 409, 'conflict')
+})
+
+test('the same person is asked again with a new link; another one instead ends the first', async () => {
+  const { registered, token } = await newAgent()
+  const first = await agent.invite(token, 'carl@people.example')
+  await house.settle()
+  const old = linkTo('carl@people.example')
+  clock.leap(60_000)
+  const again = await agent.invite(token, 'carl@people.example')
+  assert.deepEqual(again.body, first.body)
+  await house.settle()
+  assert.equal(await agents.invites.open(old), undefined)
+  assert.notEqual(linkTo('carl@people.example'), old)
+  const other = await agent.invite(token, 'dora@people.example')
+  assert.notEqual(other.body.invite_id, first.body.invite_id)
+  assert.equal((await agents.invites.open(linkTo('carl@people.example')))?.invite.state, 'revoked')
+  failure(await agent.invite(token, 'carl@people.example'), 429, 'rate_limit_exceeded')
+  assert.equal(await state(registered), 'invited')
+  clock.leap(DAY_MS)
+  assert.equal(
+    (await agent.invite(await agent.readToken(registered.identity_assertion), 'carl@people.example')).status,
+    202,
+  )
+})
+
+test('whoever has an open invitation is not asked by another agent', async () => {
+  const one = await newAgent()
+  const two = await newAgent()
+  assert.equal((await agent.invite(one.token, 'emil@people.example')).status, 202)
+  const over = await agent.invite(two.token, 'emil@people.example')
+  failure(over, 429, 'rate_limit_exceeded')
+  assert.equal(over.headers.get('retry-after'), String((7 * DAY_MS) / 1000))
+  clock.leap(7 * DAY_MS)
+  const later = await agent.readToken(two.registered.identity_assertion)
+  assert.equal((await agent.invite(later, 'emil@people.example')).status, 202)
+})
+
+test('who declined for good gets nothing more, and the agent cannot tell', async () => {
+  const { registered, token } = await newAgent()
+  await agent.invite(token, 'fay@people.example')
+  await house.settle()
+  await agents.invites.decide(linkTo('fay@people.example'), { accept: false, approveSending: false, optOut: true })
+  assert.equal((await agent.claim(registered.claim_token)).body.error, 'access_denied')
+  assert.equal(await state(registered), 'unclaimed')
+  const before = remote.mails.length
+  const reply = await agent.invite(token, 'fay@people.example')
+  assert.deepEqual([reply.status, reply.body.status], [202, 'pending'])
+  await house.settle()
+  assert.equal(remote.mails.length, before)
+  clock.leap(7 * DAY_MS + 60_000)
+  await agents.invites.expireDue()
+  assert.equal((await agent.claim(registered.claim_token)).body.error, 'expired_token')
+})
+
+test('an invitation wants an address of a person, a key of its own, and a token that reads', async () => {
+  const { token } = await newAgent()
+  for (const email of [
+    'nobody',
+    'a@b@c',
+    'ana@people.example, ben@people.example',
+    'other@agents.mailstead.test',
+    'a\r\nb@c.example',
+  ]) {
+    failure(await agent.invite(token, email), 422, 'validation_error')
+  }
+  const body = { email: 'gil@people.example', requested_role: 'owner' }
+  failure(await agent.post('/agent/identity/invite', body, { token }), 400, 'missing_parameter')
+  const differs = { ...body, idempotency_key: 'one' }
+  failure(await agent.post('/agent/identity/invite', differs, { token, key: 'two' }), 400, 'invalid_parameter')
+  failure(
+    await agent.post('/agent/identity/invite', { ...body, requested_role: 'admin' }, { token, key: 'x' }),
+    422,
+    'validation_error',
+  )
+  failure(await agent.post('/agent/identity/invite', body, { key: 'x' }), 401, 'authentication_required')
+  const team = await house.team()
+  await team.domain('shop.test')
+  const ana = await team.mailbox('ana@shop.test')
+  failure(await agent.invite(ana.key, 'gil@people.example'), 403, 'insufficient_permissions')
+  const key = randomUUID()
+  const [first, second] = [await agent.invite(token, body.email, key), await agent.invite(token, body.email, key)]
+  assert.deepEqual(second.body, first.body)
+  assert.equal(second.headers.get('idempotent-replayed'), 'true')
+})
