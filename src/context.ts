@@ -21,6 +21,7 @@ import { type Directory, type DirectoryParts, openDirectory } from './directory/
 import { Teams } from './directory/teams.ts'
 import { Outbox } from './events/outbox.ts'
 import { Telling } from './events/webhooks/telling.ts'
+import { Cleaner } from './mail/clean/cleaner.ts'
 import { Inspector } from './mail/inspector.ts'
 import { type Outbound, openOutbound } from './outbound/outbound.ts'
 import { openStore, type Store } from './store/store.ts'
@@ -51,6 +52,8 @@ export interface Context {
   outbound: Outbound
   /** Threads that authenticate and parse arriving mail. */
   inspector: Inspector
+  /** Tells what a mail says from what hangs on it. */
+  cleaner: Cleaner
   /** Closes what was opened, the last first; the database is written back before it returns. */
   close(): Promise<void>
 }
@@ -98,6 +101,7 @@ export async function openContext(config: Config, overrides: Overrides = {}): Pr
   const parts = { db, clock, log, config, vault, resolver, directory, store, outbox, wake }
   const outbound: Outbound = openOutbound(parts)
   const inspector = new Inspector({ threads: INSPECT_THREADS, dnsServers: config.DNS_SERVERS })
+  const cleaner = new Cleaner()
   return {
     config,
     clock,
@@ -114,9 +118,10 @@ export async function openContext(config: Config, overrides: Overrides = {}): Pr
     store,
     outbound,
     inspector,
+    cleaner,
     close: async () => {
       wake.close()
-      const parts = [outbound, telling, inspector, resolver, threads, blobsDb, db]
+      const parts = [outbound, telling, inspector, cleaner, resolver, threads, blobsDb, db]
       await closeAll([...parts.map((part) => () => part.close()), async () => freeFolder()])
     },
   }
@@ -125,7 +130,7 @@ export async function openContext(config: Config, overrides: Overrides = {}): Pr
 /** What agents need of the floor above theirs. */
 function agentsOutside(outbound: () => Outbound): DirectoryParts['outside'] {
   return {
-    post: { prepare: async () => ({ sendIn: async () => {} }) },
+    post: { prepare: (mail) => outbound().houseMail.prepare(mail) },
     async stopSending(tx, mailboxId) {
       await outbound().waiting.reject(tx, mailboxId, 'sending_not_approved', 'The owner does not allow sending.')
     },

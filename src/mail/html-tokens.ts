@@ -6,6 +6,8 @@ export interface HtmlReader {
   text(raw: string): boolean
   open(tag: string, attributes: string): void
   close(tag: string): void
+  /** Content of an element that is no markup (style, script…), for whoever wants it. */
+  raw?(tag: string, content: string): void
 }
 
 /** Elements whose content is no markup (HTML standard 13.2.5.2 to 13.2.5.4); all of them hold nothing a reader sees. */
@@ -51,7 +53,10 @@ function readTag(html: string, start: number, reader: HtmlReader): number {
   }
   const attributes = html.slice(from, end - 1)
   reader.open(name, attributes)
-  return RAW.has(name) ? endOfRaw(html, name, end) : end
+  if (!RAW.has(name)) return end
+  const close = endOfRaw(html, name, end)
+  reader.raw?.(name, html.slice(end, close))
+  return close
 }
 
 /** "<!-->" and "<!--->" are whole comments; "--!>" ends one too. */

@@ -14,6 +14,7 @@ import { keyOf, numberOf } from '../search/sql.ts'
 import { threadIdsOf } from '../threads/numbers.ts'
 import { type Original, originalOf } from './answered.ts'
 import { type Bodies, type Field, readBodies, readHeader } from './bodies.ts'
+import { type StoredBodies, storedBodies } from './body-bytes.ts'
 import { detailOf, keptStructure } from './detail.ts'
 import { isShort, listPlaces, type MessageCut } from './list.ts'
 import { summariesOf } from './rows.ts'
@@ -61,6 +62,12 @@ export class Messages {
   async bodies(account: Account, id: string, chars: number): Promise<Bodies | undefined> {
     const kept = await keptStructure(this.#parts.db.read, account, id)
     return kept && readBodies(this.#parts.blobs, kept, chars)
+  }
+
+  /** Both bodies as they are stored, for whoever decodes them; undefined when there is no such message. */
+  async storedBodies(account: Account, id: string): Promise<StoredBodies | undefined> {
+    const kept = await keptStructure(this.#parts.db.read, account, id)
+    return kept && storedBodies(this.#parts.blobs, kept)
   }
 
   /** The header fields in the order of the mail, decoded; undefined when there is no such message. */

@@ -3,6 +3,7 @@
 import type { Route } from '../http/route.ts'
 import { agentRoutes } from './agents/routes.ts'
 import { attachments } from './mailbox/attachments.ts'
+import { cleanContents } from './mailbox/clean-content.ts'
 import { folders } from './mailbox/folders.ts'
 import { readMe } from './mailbox/me.ts'
 import { messages } from './mailbox/messages.ts'
@@ -49,7 +50,7 @@ const management = [
   ...webhooks,
   ...webhookDeliveries,
 ]
-const mailbox = [readMe, ...threads, ...messages, ...raw, sendMessage, ...folders, ...attachments]
+const mailbox = [readMe, ...threads, ...messages, ...raw, sendMessage, ...folders, ...attachments, ...cleanContents]
 
 const operator = [...operatorQueue, ...operatorLimitRequests, ...operatorTeams, ...operatorAgents]
 

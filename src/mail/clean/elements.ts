@@ -1,0 +1,109 @@
+// The elements that are open while HTML is read, closed the way browsers close them where mails forget to.
+
+const words = (text: string): Set<string> => new Set(text.split(' '))
+
+/** Elements without content: they open nothing. */
+export const VOID = words(
+  'area base br col embed hr img input link meta param source track wbr basefont bgsound frame keygen',
+)
+/** Elements that stand on lines of their own. */
+export const BLOCK = words(
+  'address article aside blockquote body caption center dd details dialog dir div dl dt fieldset figcaption figure footer form ' +
+    'h1 h2 h3 h4 h5 h6 header hgroup hr html legend li main menu nav ol p pre section summary table tbody td tfoot th thead tr ul',
+)
+/** Elements whose end does not end what began inside them and is still open (HTML standard 13.2.6.4.7, the adoption agency). */
+const FORMATTING = words('a b big code em font i nobr s small strike strong tt u')
+/** What lies around these is not ended from inside them. */
+const WALLS = words('table td th caption html template marquee object')
+/** Elements that end where their like begins, and what they may not be looked for beyond. */
+const ENDED_BY: ReadonlyMap<string, { by: Set<string>; within: Set<string> }> = new Map([
+  [
+    'p',
+    {
+      by: new Set([...BLOCK].filter((tag) => !/^(?:body|html|t[dhr]|t(?:body|foot|head)|caption)$/.test(tag))),
+      within: WALLS,
+    },
+  ],
+  ['li', { by: words('li'), within: words('ul ol menu table td th') }],
+  ['dt', { by: words('dt dd'), within: words('dl table td th') }],
+  ['dd', { by: words('dt dd'), within: words('dl table td th') }],
+  ['option', { by: words('option optgroup'), within: words('select') }],
+  ['td', { by: words('td th tr tbody tfoot thead'), within: words('table') }],
+  ['th', { by: words('td th tr tbody tfoot thead'), within: words('table') }],
+  ['tr', { by: words('tr tbody tfoot thead'), within: words('table') }],
+])
+/** Elements of which one may be ended by what begins, by the name of what begins. */
+const ENDS = new Map<string, string[]>()
+for (const [ended, { by }] of ENDED_BY) for (const tag of by) ENDS.set(tag, [...(ENDS.get(tag) ?? []), ended])
+
+/** Open elements at most; what is nested deeper is read as part of the innermost. */
+export const OPEN_MAX = 256
+
+export class OpenElements<T extends { tag: string }> {
+  readonly stack: T[] = []
+  /** Elements that are open beyond OPEN_MAX. */
+  deeper = 0
+  /** Elements that were looked at. */
+  work = 0
+  readonly #closed: (element: T) => void
+
+  /** @param closed told of every element that ends, the innermost first */
+  constructor(closed: (element: T) => void) {
+    this.#closed = closed
+  }
+
+  /** Ends what the beginning of this element ends. */
+  endBefore(tag: string): void {
+    for (const ended of ENDS.get(tag) ?? []) {
+      const at = this.#find(ended, ENDED_BY.get(ended)!.within)
+      if (at >= 0) this.#endFrom(at)
+    }
+  }
+
+  push(element: T): void {
+    this.stack.push(element)
+  }
+
+  /** Reads an end tag. */
+  end(tag: string): void {
+    if (this.deeper > 0) {
+      this.deeper--
+      return
+    }
+    if (FORMATTING.has(tag)) {
+      const at = this.#find(tag, WALLS)
+      if (at < 0) return
+      const [ended] = this.stack.splice(at, 1)
+      this.#closed(ended!)
+      return
+    }
+    const at = this.#find(tag, BLOCK.has(tag) ? this.#wallsOf(tag) : BLOCK)
+    if (at >= 0) this.#endFrom(at)
+  }
+
+  endAll(): void {
+    this.#endFrom(0)
+  }
+
+  /** A table and its parts are ended from inside their cells. */
+  #wallsOf(tag: string): Set<string> {
+    return /^(?:table|t[dhr]|t(?:body|foot|head)|caption|body|html)$/.test(tag) ? NO_WALLS : WALLS
+  }
+
+  /** Place of the innermost element of that name, -1 when there is none or a wall stands before it. */
+  #find(tag: string, walls: Set<string>): number {
+    for (let at = this.stack.length - 1; at >= 0; at--) {
+      this.work++
+      const { tag: open } = this.stack[at]!
+      if (open === tag) return at
+      if (walls.has(open)) return -1
+    }
+    return -1
+  }
+
+  #endFrom(at: number): void {
+    while (this.stack.length > at) this.#closed(this.stack.pop()!)
+  }
+}
+
+const NO_WALLS = new Set<string>()

@@ -1,0 +1,321 @@
+// The lines a reader sees of an HTML mail, and what of it he does not see.
+
+import { decodeEntities } from '../html-entities.ts'
+import { attribute, type HtmlReader, readHtml } from '../html-tokens.ts'
+import { BLOCK, OPEN_MAX, OpenElements, VOID } from './elements.ts'
+import { type CleanFormat, LINKS_MAX, type Line, type Link, type LinkStyle, TARGET_MAX } from './line.ts'
+import { LineWriter } from './line-writer.ts'
+import { markOf } from './marks.ts'
+import { classesOf, readDeclarations, type Styled, StyleSheet } from './style-sheet.ts'
+import { isSeen, type Looks, looksOf, PLAIN } from './visibility.ts'
+
+/** Characters of HTML that are looked at, of a style attribute, and comparisons with style sheets that are made. */
+export const HTML_MAX = 2 * 1024 * 1024
+const STYLE_MAX = 2048
+export const WORK_MAX = 5_000_000
+const LABEL_MAX = 300
+const INDENT_MAX = 8
+
+const words = (text: string): Set<string> => new Set(text.split(' '))
+
+/** Elements that show nothing in a mail. */
+const UNSEEN = words('head template noscript object audio video canvas map select datalist svg math rp applet')
+/** Blocks with an empty line around them. */
+const APART = words('p h1 h2 h3 h4 h5 h6 ul ol dl table blockquote pre figure')
+
+export interface HtmlLines {
+  lines: Line[]
+  links: Link[]
+  /** Words were there that no reader sees. */
+  hidden: boolean
+  /** Pictures would have been fetched from elsewhere. */
+  remoteImages: boolean
+  /** Where the HTML ended for us: it is longer, or works out too much. */
+  cut: boolean
+  /** Steps that were made to find open elements and rules: grows as the HTML does. */
+  work: number
+}
+
+interface Element extends Styled {
+  looks: Looks
+  isUnseen: boolean
+  isPre: boolean
+  quoted: boolean
+  signature: boolean
+  cited: boolean
+  /** Numbers of an ordered list, null in others. */
+  count: number | null
+  row: ReturnType<LineWriter['openRow']> | null
+  link: OpenLink | null
+}
+
+interface OpenLink {
+  url: string
+  label: string
+  start: ((text: string) => void) | null
+  line: readonly string[]
+}
+
+/** Linear in the HTML, of which HTML_MAX characters count; never throws. */
+export function htmlLines(html: string, format: CleanFormat, style: LinkStyle): HtmlLines {
+  const read = html.length > HTML_MAX ? html.slice(0, HTML_MAX) : html
+  const sheet = new StyleSheet()
+  readHtml(read, {
+    text: () => true,
+    open() {},
+    close() {},
+    raw: (tag, content) => tag === 'style' && sheet.add(content),
+  })
+  const reader = new Reader(sheet, format, style)
+  readHtml(read, reader)
+  return { ...reader.result(), cut: reader.isCut || read.length < html.length, work: sheet.work + reader.work }
+}
+
+class Reader implements HtmlReader {
+  isCut = false
+  readonly #sheet: StyleSheet
+  readonly #format: CleanFormat
+  readonly #style: LinkStyle
+  readonly #writer: LineWriter
+  readonly #open = new OpenElements<Element>((element) => this.#leave(element))
+  readonly #links: Link[] = []
+  readonly #known = new Set<string>()
+  #hidden = false
+  #remote = false
+  /** From here on everything is an earlier mail. */
+  #quotedFromHere = false
+  /** Something hidden is nested deeper than is kept: nothing behind it is shown. */
+  #lost = false
+  #lists = 0
+
+  constructor(sheet: StyleSheet, format: CleanFormat, style: LinkStyle) {
+    this.#sheet = sheet
+    this.#format = format
+    this.#style = style
+    this.#writer = new LineWriter(format)
+  }
+
+  result(): Omit<HtmlLines, 'cut' | 'work'> {
+    this.#open.endAll()
+    this.#writer.lineBreak(false)
+    return { lines: this.#writer.lines, links: this.#links, hidden: this.#hidden, remoteImages: this.#remote }
+  }
+
+  text(raw: string): boolean {
+    const inside = this.#inside
+    const text = decodeEntities(raw)
+    if (this.#lost || inside?.isUnseen === true || (inside !== null && !isSeen(inside.looks))) {
+      // What is not meant to be read in any program is nothing that was kept from a reader.
+      if (inside?.isUnseen !== true && /[\p{L}\p{N}]/u.test(text)) this.#hidden = true
+      return true
+    }
+    if (inside?.isPre === true) this.#writer.verbatim(text)
+    else this.#writer.words(this.#format === 'markdown' ? escaped(text) : text, this.#wrap)
+    const link = this.#link
+    if (link !== null && link.label.length < LABEL_MAX) link.label += text
+    return true
+  }
+
+  open(tag: string, attributes: string): void {
+    if (this.#sheet.work > WORK_MAX) {
+      this.#lost = true
+      this.isCut = true
+    }
+    this.#open.endBefore(tag)
+    if (tag === 'a') this.#open.end('a')
+    const element = this.#describe(tag, attributes)
+    if (VOID.has(tag)) {
+      this.#void(element, attributes)
+      return
+    }
+    if (this.#open.stack.length >= OPEN_MAX) {
+      this.#open.deeper++
+      if (element.isUnseen || !isSeen(element.looks)) this.#lost = true
+      return
+    }
+    this.#open.push(element)
+    this.#setPlace()
+    if (!element.isUnseen && isSeen(element.looks)) this.#enter(element, attributes)
+  }
+
+  close(tag: string): void {
+    if (tag === 'p' || tag === 'br') this.#writer.lineBreak(false)
+    this.#open.end(tag)
+    this.#setPlace()
+  }
+
+  get work(): number {
+    return this.#open.work
+  }
+
+  get #inside(): Element | null {
+    return this.#open.stack.at(-1) ?? null
+  }
+
+  get #link(): OpenLink | null {
+    return this.#open.stack.findLast(({ link }) => link !== null)?.link ?? null
+  }
+
+  /** Marks of strong and emphasised words. */
+  get #wrap(): string {
+    if (this.#format === 'text') return ''
+    const tags = new Set(this.#open.stack.map(({ tag }) => tag))
+    const bold = tags.has('b') || tags.has('strong') ? '**' : ''
+    return tags.has('i') || tags.has('em') ? `${bold}_` : bold
+  }
+
+  #describe(tag: string, attributes: string): Element {
+    const outer = this.#inside
+    const decoded = (name: string) => {
+      const value = attributes.includes('=') ? attribute(attributes, name) : null
+      return value === null ? null : decodeEntities(value.slice(0, STYLE_MAX))
+    }
+    const styled: Styled = { tag, id: decoded('id') ?? '', classes: classesOf(decoded('class')) }
+    const style = decoded('style')
+    const own = style === null ? [] : readDeclarations(style)
+    const declarations = this.#sheet.declarationsOf(styled, this.#open.stack, own)
+    const looks = looksOf(outer?.looks ?? PLAIN, declarations, {
+      hidden: attribute(attributes, 'hidden') !== null || isShut(tag, attributes),
+      bgcolor: decoded('bgcolor'),
+      background: decoded('background'),
+      colour: tag === 'font' ? decoded('color') : tag === 'body' ? decoded('text') : null,
+    })
+    const mark = markOf(styled, tag === 'blockquote' ? decoded('type') : null)
+    if (mark === 'from here') this.#quotedFromHere = true
+    return {
+      ...styled,
+      looks,
+      isUnseen: (outer?.isUnseen ?? false) || UNSEEN.has(tag),
+      isPre: (outer?.isPre ?? false) || tag === 'pre',
+      quoted: (outer?.quoted ?? false) || mark === 'quote',
+      signature: (outer?.signature ?? false) || mark === 'signature',
+      cited: (outer?.cited ?? false) || tag === 'blockquote',
+      count: tag === 'ol' ? 0 : null,
+      row: null,
+      link: null,
+    }
+  }
+
+  #enter(element: Element, attributes: string): void {
+    const { tag } = element
+    const writer = this.#writer
+    if (BLOCK.has(tag)) writer.lineBreak(this.#isApart(tag))
+    if (tag === 'tr') element.row = writer.openRow()
+    else if (tag === 'td' || tag === 'th') {
+      const row = this.#open.stack.findLast(({ row: open }) => open !== null)?.row
+      if (row) writer.openCell(row, tag === 'th')
+    } else if (tag === 'ul' || tag === 'ol') this.#lists++
+    else if (tag === 'li') writer.mark(this.#listMark())
+    else if (/^h[1-6]$/.test(tag) && this.#format === 'markdown') writer.mark(`${'#'.repeat(Number(tag[1]))} `)
+    else if (tag === 'pre' && this.#format === 'markdown') writer.verbatim('```\n')
+    else if (tag === 'a') this.#startLink(element, attributes)
+  }
+
+  #leave(element: Element): void {
+    const { tag } = element
+    const writer = this.#writer
+    if (element.isUnseen || !isSeen(element.looks)) return
+    if (element.link !== null) this.#endLink(element.link)
+    if (tag === 'pre' && this.#format === 'markdown') {
+      writer.lineBreak(false)
+      writer.verbatim('```')
+    }
+    if (element.row !== null) writer.closeRow(element.row)
+    if (tag === 'ul' || tag === 'ol') this.#lists--
+    if (BLOCK.has(tag)) writer.lineBreak(this.#isApart(tag))
+  }
+
+  /** A list inside a list stands close to it. */
+  #isApart(tag: string): boolean {
+    return APART.has(tag) && !(this.#lists > 0 && (tag === 'ul' || tag === 'ol'))
+  }
+
+  #void(element: Element, attributes: string): void {
+    const { tag, looks } = element
+    if (tag === 'img') this.#image(element, attributes)
+    const inside = this.#inside
+    if (this.#lost || !isSeen(looks) || inside?.isUnseen === true) return
+    if (tag === 'br') {
+      if (inside?.isPre === true) this.#writer.verbatim('\n')
+      else this.#writer.forcedBreak()
+    } else if (tag === 'hr') {
+      this.#setPlace()
+      this.#writer.rule()
+    } else if (tag === 'wbr') return
+  }
+
+  /** A picture is its words; one nobody can see is there to tell somebody that the mail was opened. */
+  #image({ looks, isUnseen }: Element, attributes: string): void {
+    const source = attribute(attributes, 'src') ?? ''
+    if (/^\s*(?:https?:)?\/\//i.test(decodeEntities(source.slice(0, 20)))) this.#remote = true
+    const isDot = ['width', 'height'].some((name) =>
+      /^\s*0*[012]\s*(?:px)?\s*$/.test(attribute(attributes, name) ?? ''),
+    )
+    const words = attribute(attributes, 'alt')
+    if (words === null || isDot || isUnseen || this.#lost || !isSeen(looks)) return
+    const alt = decodeEntities(words.slice(0, LABEL_MAX)).trim()
+    if (alt === '') return
+    this.#writer.words(this.#format === 'markdown' ? escaped(alt) : alt)
+    const link = this.#link
+    if (link !== null) link.label += ` ${alt} `
+  }
+
+  #setPlace(): void {
+    const inside = this.#inside
+    this.#writer.place = {
+      quoted: this.#quotedFromHere || inside?.quoted === true,
+      signature: inside?.signature === true,
+      cited: inside?.cited === true,
+    }
+  }
+
+  #listMark(): string {
+    const list = this.#open.stack.findLast(({ tag }) => tag === 'ul' || tag === 'ol')
+    const indent = '  '.repeat(Math.min(Math.max(this.#lists - 1, 0), INDENT_MAX))
+    if (list?.count == null) return `${indent}- `
+    list.count++
+    return `${indent}${list.count}. `
+  }
+
+  #startLink(element: Element, attributes: string): void {
+    const raw = attribute(attributes, 'href')
+    const url = raw === null ? '' : decodeEntities(raw.slice(0, TARGET_MAX + 1)).replace(/[\s<>\x00-\x1f]+/g, '')
+    if (url.length > TARGET_MAX || !/^(?:https?|mailto|tel):./i.test(url)) return
+    const start = this.#style === 'inline' && this.#format === 'markdown' ? this.#writer.slot() : null
+    element.link = { url, label: '', start, line: this.#writer.current }
+  }
+
+  #endLink({ url, label, start, line }: OpenLink): void {
+    const text = label.replace(/\s+/g, ' ').trim()
+    if (this.#links.length < LINKS_MAX && !this.#known.has(`${text} ${url}`)) {
+      this.#known.add(`${text} ${url}`)
+      this.#links.push({ text, url })
+    }
+    if (this.#style !== 'inline' || text === '' || bare(text) === bare(url)) return
+    if (start !== null && line === this.#writer.current) {
+      start('[')
+      this.#writer.glue(`](${url.replaceAll(')', '%29').replaceAll('(', '%28')})`)
+      return
+    }
+    this.#writer.glue(` <${url}>`)
+  }
+}
+
+/** `dialog` and what pops up are not there before somebody asks for them. */
+function isShut(tag: string, attributes: string): boolean {
+  if (tag === 'dialog') return attribute(attributes, 'open') === null
+  return attributes.includes('popover') && attribute(attributes, 'popover') !== null
+}
+
+/** An address the way people write it. */
+function bare(address: string): string {
+  return address
+    .replace(/^(?:https?:\/\/|mailto:|tel:)/i, '')
+    .replace(/\/$/, '')
+    .toLowerCase()
+}
+
+/** Words that are not meant as Markdown. */
+function escaped(text: string): string {
+  return text.replace(/[\\`*_[\]<>]/g, '\\$&').replace(/^(\s*)(#{1,6}\s|[-+]\s)/, '$1\\$2')
+}

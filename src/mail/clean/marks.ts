@@ -1,0 +1,41 @@
+// What mailers write into their HTML to say "this is the mail that is answered" and "this is a signature".
+
+import type { Styled } from './style-sheet.ts'
+
+const words = (text: string): Set<string> => new Set(text.toLowerCase().split(' '))
+
+/** Elements that hold an earlier mail. */
+const QUOTE_CLASSES = words(
+  'gmail_quote gmail_quote_container gmail_extra_quote yahoo_quoted protonmail_quote moz-cite-prefix zmail_extra OutlookMessageHeader ' +
+    'tutanota_quote mailbird-quote rm-quote front-blockquote quote-header freebirdMessageQuote airmail_quote spark_quote',
+)
+const QUOTE_IDS = words(
+  'OLK_SRC_BODY_SECTION yahoo_quoted mail-editor-reference-message-container x_mail-editor-reference-message-container isForwardContent ' +
+    'oriMsgHtmlSeperator replyBody',
+)
+/** Elements from which on everything is an earlier mail. */
+const FROM_HERE_IDS = words('divRplyFwdMsg x_divRplyFwdMsg appendonsend x_appendonsend stopSpelling reply-intro')
+
+const SIGNATURE_CLASSES = words(
+  'gmail_signature moz-signature protonmail_signature_block tutanota_signature mailbird-signature airmail_signature',
+)
+const SIGNATURE_IDS = words(
+  'Signature x_Signature AppleMailSignature ms-outlook-mobile-signature yahoo_signature divtagdefaultwrapper_signature',
+)
+
+export type Mark = 'quote' | 'from here' | 'signature' | null
+
+/** @param type of a blockquote: "cite" is how Apple Mail and Thunderbird mark what they quote */
+export function markOf({ tag, id, classes }: Styled, type: string | null): Mark {
+  if (tag === 'blockquote' && type?.trim().toLowerCase() === 'cite') return 'quote'
+  const name = id.toLowerCase()
+  if (FROM_HERE_IDS.has(name)) return 'from here'
+  if (QUOTE_IDS.has(name) || /^yahoo_quoted_\d/.test(name)) return 'quote'
+  if (SIGNATURE_IDS.has(name)) return 'signature'
+  for (const each of classes) {
+    const word = each.toLowerCase()
+    if (QUOTE_CLASSES.has(word)) return 'quote'
+    if (SIGNATURE_CLASSES.has(word)) return 'signature'
+  }
+  return null
+}
