@@ -3,8 +3,8 @@
 import { Piscina } from 'piscina'
 import { type Clock, systemClock } from '../../base/clock.ts'
 import { ProductError } from '../../base/errors.ts'
-import { decodeText } from '../decode.ts'
-import { type CleanContent, type CleanOptions, cleanContent } from './clean.ts'
+import type { CleanContent } from './clean.ts'
+import { type CleanTask, cleanTask } from './clean-task.ts'
 
 /** Bytes of bodies that are cleaned on the calling thread. */
 export const HERE_MAX = 16 * 1024
@@ -15,21 +15,6 @@ const PATIENCE_MS = 10_000
 const WAITING_MAX = 200
 /** MiB. */
 const THREAD_MEMORY = { maxYoungGenerationSizeMb: 32, maxOldGenerationSizeMb: 256 }
-
-/** A body as it is stored. */
-export interface BodyBytes {
-  bytes: Uint8Array
-  encoding: string
-  charset: string | null
-}
-
-export interface CleanTask {
-  text: BodyBytes | null
-  html: BodyBytes | null
-  incomplete: boolean
-  fromDomain: string
-  options: CleanOptions
-}
 
 export class Cleaner {
   readonly #pool = new Piscina<CleanTask, CleanContent>({
@@ -67,9 +52,4 @@ export class Cleaner {
   async close(): Promise<void> {
     await this.#pool.destroy()
   }
-}
-
-export function cleanTask({ text, html, incomplete, fromDomain, options }: CleanTask): CleanContent {
-  const textOf = (body: BodyBytes | null) => body && decodeText(body.bytes, body)
-  return cleanContent({ text: textOf(text), html: textOf(html), incomplete, fromDomain }, options)
 }

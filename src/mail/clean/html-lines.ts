@@ -2,26 +2,21 @@
 
 import { decodeEntities } from '../html-entities.ts'
 import { attribute, type HtmlReader, readHtml } from '../html-tokens.ts'
+import { type Described, describe } from './element.ts'
 import { BLOCK, OPEN_MAX, OpenElements, VOID } from './elements.ts'
 import { type CleanFormat, LINKS_MAX, type Line, type Link, type LinkStyle, TARGET_MAX } from './line.ts'
 import { LineWriter } from './line-writer.ts'
-import { markOf } from './marks.ts'
-import { classesOf, readDeclarations, type Styled, StyleSheet } from './style-sheet.ts'
-import { isSeen, type Looks, looksOf, PLAIN } from './visibility.ts'
+import { StyleSheet } from './style-sheet.ts'
+import { isSeen } from './visibility.ts'
 
 /** Characters of HTML that are looked at, of a style attribute, and comparisons with style sheets that are made. */
 export const HTML_MAX = 2 * 1024 * 1024
-const STYLE_MAX = 2048
 export const WORK_MAX = 5_000_000
 const LABEL_MAX = 300
 const INDENT_MAX = 8
 
-const words = (text: string): Set<string> => new Set(text.split(' '))
-
-/** Elements that show nothing in a mail. */
-const UNSEEN = words('head template noscript object audio video canvas map select datalist svg math rp applet')
 /** Blocks with an empty line around them. */
-const APART = words('p h1 h2 h3 h4 h5 h6 ul ol dl table blockquote pre figure')
+const APART = new Set('p h1 h2 h3 h4 h5 h6 ul ol dl table blockquote pre figure'.split(' '))
 
 export interface HtmlLines {
   lines: Line[]
@@ -36,15 +31,8 @@ export interface HtmlLines {
   work: number
 }
 
-interface Element extends Styled {
-  looks: Looks
-  isUnseen: boolean
-  isPre: boolean
-  quoted: boolean
-  signature: boolean
-  cited: boolean
-  /** Numbers of an ordered list, null in others. */
-  count: number | null
+/** An element that is open, and what it has begun. */
+interface Element extends Described {
   row: ReturnType<LineWriter['openRow']> | null
   link: OpenLink | null
 }
@@ -123,7 +111,11 @@ class Reader implements HtmlReader {
     }
     this.#open.endBefore(tag)
     if (tag === 'a') this.#open.end('a')
-    const element = this.#describe(tag, attributes)
+    const described = describe(tag, attributes, this.#inside, (styled, own) =>
+      this.#sheet.declarationsOf(styled, this.#open.stack, own),
+    )
+    if (described.mark === 'from here') this.#quotedFromHere = true
+    const element: Element = { ...described, row: null, link: null }
     if (VOID.has(tag)) {
       this.#void(element, attributes)
       return
@@ -162,38 +154,6 @@ class Reader implements HtmlReader {
     const tags = new Set(this.#open.stack.map(({ tag }) => tag))
     const bold = tags.has('b') || tags.has('strong') ? '**' : ''
     return tags.has('i') || tags.has('em') ? `${bold}_` : bold
-  }
-
-  #describe(tag: string, attributes: string): Element {
-    const outer = this.#inside
-    const decoded = (name: string) => {
-      const value = attributes.includes('=') ? attribute(attributes, name) : null
-      return value === null ? null : decodeEntities(value.slice(0, STYLE_MAX))
-    }
-    const styled: Styled = { tag, id: decoded('id') ?? '', classes: classesOf(decoded('class')) }
-    const style = decoded('style')
-    const own = style === null ? [] : readDeclarations(style)
-    const declarations = this.#sheet.declarationsOf(styled, this.#open.stack, own)
-    const looks = looksOf(outer?.looks ?? PLAIN, declarations, {
-      hidden: attribute(attributes, 'hidden') !== null || isShut(tag, attributes),
-      bgcolor: decoded('bgcolor'),
-      background: decoded('background'),
-      colour: tag === 'font' ? decoded('color') : tag === 'body' ? decoded('text') : null,
-    })
-    const mark = markOf(styled, tag === 'blockquote' ? decoded('type') : null)
-    if (mark === 'from here') this.#quotedFromHere = true
-    return {
-      ...styled,
-      looks,
-      isUnseen: (outer?.isUnseen ?? false) || UNSEEN.has(tag),
-      isPre: (outer?.isPre ?? false) || tag === 'pre',
-      quoted: (outer?.quoted ?? false) || mark === 'quote',
-      signature: (outer?.signature ?? false) || mark === 'signature',
-      cited: (outer?.cited ?? false) || tag === 'blockquote',
-      count: tag === 'ol' ? 0 : null,
-      row: null,
-      link: null,
-    }
   }
 
   #enter(element: Element, attributes: string): void {
@@ -299,12 +259,6 @@ class Reader implements HtmlReader {
     }
     this.#writer.glue(` <${url}>`)
   }
-}
-
-/** `dialog` and what pops up are not there before somebody asks for them. */
-function isShut(tag: string, attributes: string): boolean {
-  if (tag === 'dialog') return attribute(attributes, 'open') === null
-  return attributes.includes('popover') && attribute(attributes, 'popover') !== null
 }
 
 /** An address the way people write it. */

@@ -1,6 +1,6 @@
 // The bodies of a message as they are stored, not yet decoded: for whoever decodes them elsewhere.
 
-import type { BodyBytes } from '../../mail/clean/cleaner.ts'
+import type { BodyBytes } from '../../mail/clean/clean-task.ts'
 import type { Part } from '../../mail/mail.ts'
 import { findPart } from '../../mail/structure.ts'
 import type { Blobs } from '../blobs.ts'
