@@ -16,6 +16,7 @@ import { Limits } from './limits.ts'
 import type { ForeignIn } from './mailbox-input.ts'
 import { Mailboxes } from './mailboxes.ts'
 import { OperatorKeys } from './operator-keys.ts'
+import { People } from './people/people.ts'
 import { Replays } from './replays.ts'
 import { Teams } from './teams.ts'
 
@@ -31,6 +32,8 @@ export interface Directory {
   limits: Limits
   /** Inboxes agents registered, and who owns them. */
   agents: Agents
+  /** Members of teams, and how they sign in. */
+  people: People
 }
 
 export interface DirectoryParts {
@@ -64,7 +67,8 @@ export function openDirectory(parts: DirectoryParts): Directory {
   const mailboxes: Mailboxes = new Mailboxes({ ...parts, domains, keys })
   const replays = new Replays(parts.db, parts.clock)
   const operatorKeys = new OperatorKeys(parts.db, parts.clock)
-  const agents = openAgents({ ...parts, ...parts.outside, teams, domains, mailboxes, addOwner: async () => {} })
+  const people = new People({ ...parts, ...parts.outside })
+  const agents = openAgents({ ...parts, ...parts.outside, teams, domains, mailboxes, people })
   return {
     teams,
     keys,
@@ -76,5 +80,6 @@ export function openDirectory(parts: DirectoryParts): Directory {
     replays,
     limits: new Limits(parts.db),
     agents,
+    people,
   }
 }

@@ -10,6 +10,7 @@ export const agentSweep = job({
   async run({ app }) {
     const { invites, ownership, tokens, registrations } = app.directory.agents
     const ended = (await invites.expireDue()) + (await ownership.sweep(app.config.AGENT_IDLE_DAYS))
+    await app.directory.people.prune()
     return ended + (await tokens.prune()) + (await registrations.forget())
   },
 })

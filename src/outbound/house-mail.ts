@@ -14,8 +14,8 @@ import type { Suppressions } from './suppressions.ts'
 
 /** A mail to one person. What strangers wrote must stand in it as text on one line. */
 export interface Letter {
-  /** Address at one of the appliance's own domains. */
-  from: string
+  /** Address at one of the appliance's own domains; its own address where none is given. */
+  from?: string
   to: string
   subject: string
   /** Paragraphs apart by empty lines; a line that is an address becomes a link in the HTML. */
@@ -53,7 +53,7 @@ export class HouseMail {
   async prepare(letter: Letter): Promise<PreparedLetter> {
     const { clock, directory, store } = this.#parts
     const now = clock.now()
-    const from = checkRecipient('from', { email: letter.from, name: NAME })
+    const from = checkRecipient('from', { email: letter.from ?? this.address, name: NAME })
     const to = checkRecipient('to', { email: letter.to, name: '' })
     const host = from.email.slice(from.email.lastIndexOf('@') + 1)
     const domain = await directory.domains.system(host)

@@ -1,7 +1,7 @@
 // The mail that asks a person to become the owner of an agent's inbox.
 
 import type { Config } from '../../config/config.ts'
-import type { PersonalMail } from './parts.ts'
+import type { PersonalMail } from '../people/parts.ts'
 import type { Registration } from './records.ts'
 
 /** @param to `link` opens the page where she decides; it is the only thing in the mail that proves anything */

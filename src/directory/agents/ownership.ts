@@ -43,7 +43,7 @@ export class Ownership {
   /** A person becomes the owner. @throws ProductError conflict when the registration has ended */
   async accept(tx: Tx, registration: Registration, email: string): Promise<void> {
     if (!isAlive(registration)) throw conflict(`The registration is ${registration.state}.`)
-    await this.#parts.addOwner(tx, registration.teamId, email)
+    await this.#parts.people.members.addOwner(tx, registration.teamId, email)
     await this.#move(tx, registration.n, 'accepted', ['unclaimed', 'invited'])
   }
 

@@ -6,20 +6,9 @@ import type { Config } from '../../config/config.ts'
 import type { Db, Tx } from '../../db/db.ts'
 import type { Domains } from '../domains.ts'
 import type { Mailboxes } from '../mailboxes.ts'
+import type { Post } from '../people/parts.ts'
+import type { People } from '../people/people.ts'
 import type { Teams } from '../teams.ts'
-
-/** A mail to a person, as the appliance writes it. */
-export interface PersonalMail {
-  from: string
-  to: string
-  subject: string
-  text: string
-}
-
-/** How mail to persons gets into the outbound queue: its content first, then its rows in the unit of work it belongs to. */
-export interface Post {
-  prepare(mail: PersonalMail): Promise<{ sendIn(tx: Tx): Promise<void> }>
-}
 
 export interface AgentParts {
   db: Db
@@ -32,8 +21,7 @@ export interface AgentParts {
   /** Makes the mail side of an inbox. */
   openAccount(tx: Tx, mailboxId: string): Promise<void>
   post: Post
-  /** Makes a person an owner of a team; her address is proven. */
-  addOwner(tx: Tx, teamId: string, email: string): Promise<void>
+  people: Pick<People, 'members'>
   /** Mail of a mailbox that waits to leave is rejected: nobody allows it any more. */
   stopSending(tx: Tx, mailboxId: string): Promise<void>
   /** True for an address nobody may write to. */

@@ -1,0 +1,73 @@
+// Links to sign in with: a secret a person gets by mail, or from the operator, and uses once.
+
+import { randomBytes } from 'node:crypto'
+import { sha256 } from '../../base/secrets.ts'
+import type { Reader, Tx } from '../../db/db.ts'
+import type { PeopleParts } from './parts.ts'
+
+/** How long a link that was asked for works, ms. */
+export const SIGN_IN_MS = 15 * 60_000
+/** How long the link of an invitation to a team works, ms. */
+export const INVITATION_MS = 7 * 86_400_000
+/** Mails with links to one person within an hour: nobody's mailbox is filled by strangers. */
+export const MAILS_PER_HOUR = 3
+const HOUR_MS = 3_600_000
+const TOKEN_BYTES = 32
+export const TOKEN_PATTERN = '^[A-Za-z0-9_-]{43}$'
+
+export class Links {
+  readonly #parts: Pick<PeopleParts, 'db' | 'clock' | 'config'>
+
+  constructor(parts: Pick<PeopleParts, 'db' | 'clock' | 'config'>) {
+    this.#parts = parts
+  }
+
+  newToken(): string {
+    return randomBytes(TOKEN_BYTES).toString('base64url')
+  }
+
+  urlOf(token: string): string {
+    return `${this.#parts.config.APP_ORIGIN}/owner/session/${token}`
+  }
+
+  /** Makes a token work. @param ms for how long */
+  async make(tx: Tx, token: string, email: string, ms: number): Promise<void> {
+    await tx.insert('sign_in_links', { hash: sha256(token), email, expires_at: this.#parts.clock.now() + ms })
+  }
+
+  /** Whose link it is, without using it. */
+  async read(token: string, reader: Reader = this.#parts.db.read): Promise<string | undefined> {
+    const row = await reader.get<{ email: string }>(
+      'SELECT email FROM sign_in_links WHERE hash = ? AND expires_at > ?',
+      [sha256(token), this.#parts.clock.now()],
+    )
+    return row?.email
+  }
+
+  /** Uses a link up. @returns whose it was; undefined for one that is over, used, or none */
+  async use(tx: Tx, token: string): Promise<string | undefined> {
+    const email = await this.read(token, tx)
+    await tx.run('DELETE FROM sign_in_links WHERE hash = ?', [sha256(token)])
+    return email
+  }
+
+  /** Counts a mail to a person. @returns false when she got enough of them within the hour */
+  async mayMail(tx: Tx, email: string): Promise<boolean> {
+    const now = this.#parts.clock.now()
+    const row = await tx.get<{ count: number }>(
+      'SELECT count(*) AS count FROM sign_in_mails WHERE email = ? AND at > ?',
+      [email, now - HOUR_MS],
+    )
+    if (row!.count >= MAILS_PER_HOUR) return false
+    await tx.insert('sign_in_mails', { email, at: now })
+    return true
+  }
+
+  /** Forgets what is over. */
+  async prune(tx: Tx): Promise<number> {
+    const now = this.#parts.clock.now()
+    const { changes } = await tx.run('DELETE FROM sign_in_links WHERE expires_at <= ?', [now])
+    await tx.run('DELETE FROM sign_in_mails WHERE at <= ?', [now - HOUR_MS])
+    return changes
+  }
+}
