@@ -3,6 +3,7 @@
 import { Assertions } from './assertions.ts'
 import { Grants } from './grants.ts'
 import { Invites } from './invites.ts'
+import { Owners } from './owners.ts'
 import { Ownership } from './ownership.ts'
 import type { AgentParts } from './parts.ts'
 import { ProofOfWork } from './proof-of-work.ts'
@@ -19,6 +20,8 @@ export interface Agents {
   grants: Grants
   invites: Invites
   ownership: Ownership
+  /** What owners do on their pages. */
+  owners: Owners
   allowance: SendAllowance
   switches: Switches
 }
@@ -40,6 +43,7 @@ export function openAgents(parts: AgentParts): Agents {
     tokens,
     ownership,
     invites,
+    owners: new Owners({ ...parts, registrations, ownership, invites }),
     grants: new Grants({ ...parts, registrations, tokens, assertions, invites }),
     allowance: new SendAllowance(parts),
     switches: new Switches(parts),

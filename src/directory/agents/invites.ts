@@ -58,15 +58,15 @@ export class Invites {
     const email = this.#checkEmail(written)
     const token = randomBytes(TOKEN_BYTES).toString('base64url')
     const registration = await this.#usable(db.read, registrationId)
-    const silent = await isSuppressed(email)
+    const silent = (await isSuppressed(email)) || (await hasOptedOut(db.read, email))
     const link = `${config.APP_ORIGIN}/invites/${token}`
-    const mail = await post.prepare(inviteMail(registration, { to: email, link, config }))
+    const mail = silent ? null : await post.prepare(inviteMail(registration, { to: email, link, config }))
     return db.write(async (tx) => {
       const current = await this.#usable(tx, registrationId)
       const live = await this.#live(tx, current, email)
       await this.#takeDispatch(tx, current.n, email)
       const invite = live ? await this.#renew(tx, live, token) : await this.#make(tx, current, email, token)
-      if (!silent && !(await hasOptedOut(tx, email))) await mail.sendIn(tx)
+      await mail?.sendIn(tx)
       return invite
     })
   }
@@ -231,8 +231,8 @@ async function checkRoom(tx: Tx, { condition, values, max, ms, now }: Room): Pro
   if (row !== undefined) throw tooMany('Too many invitations were sent.', row.at + ms - now)
 }
 
-async function hasOptedOut(tx: Tx, email: string): Promise<boolean> {
-  return (await tx.get('SELECT 1 AS found FROM invite_opt_outs WHERE email = ?', [email])) !== undefined
+async function hasOptedOut(reader: Reader, email: string): Promise<boolean> {
+  return (await reader.get('SELECT 1 AS found FROM invite_opt_outs WHERE email = ?', [email])) !== undefined
 }
 
 async function optOut(tx: Tx, email: string, now: number): Promise<void> {

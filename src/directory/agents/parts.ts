@@ -21,7 +21,7 @@ export interface AgentParts {
   /** Makes the mail side of an inbox. */
   openAccount(tx: Tx, mailboxId: string): Promise<void>
   post: Post
-  people: Pick<People, 'members'>
+  people: People
   /** Mail of a mailbox that waits to leave is rejected: nobody allows it any more. */
   stopSending(tx: Tx, mailboxId: string): Promise<void>
   /** True for an address nobody may write to. */

@@ -49,10 +49,10 @@ export class People {
   async mailLink(written: string): Promise<void> {
     const email = checkPersonEmail(written)
     if ((await this.members.of(email)).length === 0) return
+    if (!(await this.#parts.db.write((tx) => this.links.mayMail(tx, email)))) return
     const token = this.links.newToken()
     const mail = await this.#parts.post.prepare(signInLetter({ to: email, url: this.links.urlOf(token) }))
     await this.#parts.db.write(async (tx) => {
-      if (!(await this.links.mayMail(tx, email))) return
       await this.links.make(tx, token, email, SIGN_IN_MS)
       await mail.sendIn(tx)
     })

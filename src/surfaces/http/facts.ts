@@ -29,6 +29,14 @@ export class Facts implements RequestFacts {
     return this.#visit.header('idempotency-key') ?? null
   }
 
+  cookie(name: string): string | null {
+    for (const pair of (this.#visit.header('cookie') ?? '').split(';')) {
+      const cut = pair.indexOf('=')
+      if (cut > 0 && pair.slice(0, cut).trim() === name) return pair.slice(cut + 1).trim()
+    }
+    return null
+  }
+
   get range(): string | null {
     return this.#visit.header('range') ?? null
   }

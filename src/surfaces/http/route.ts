@@ -49,6 +49,8 @@ export interface RequestFacts {
   source: string
   /** Its Idempotency-Key, where one came along. */
   idempotencyKey: string | null
+  /** The value of a cookie, null without it. */
+  cookie(name: string): string | null
   /** The media type chosen from `Accept` among those the route produces. */
   accepts: string
   range: string | null

@@ -1,7 +1,20 @@
 // What lies at the origin for others than clients of the API: pages for people, and a hook for Amazon.
 
 import type { Route } from '../http/route.ts'
+import { consolePages } from './console.ts'
+import { invitePages } from './invites.ts'
 import { oauthCallback } from './oauth-callback.ts'
+import { ownerPages } from './owner-agents.ts'
 import { sesHook } from './ses-hook.ts'
+import { signInPages } from './sign-in.ts'
+import { stylesheet } from './style.ts'
 
-export const webRoutes: readonly Route[] = [oauthCallback, sesHook]
+export const webRoutes: readonly Route[] = [
+  oauthCallback,
+  sesHook,
+  stylesheet,
+  ...signInPages,
+  ...consolePages,
+  ...invitePages,
+  ...ownerPages,
+]

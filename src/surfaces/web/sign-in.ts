@@ -1,0 +1,125 @@
+// How a person gets in: she asks for a link, opens it, and presses a button. There is no password.
+
+import { Type } from 'typebox'
+import { TOKEN_PATTERN } from '../../directory/people/links.ts'
+import { type Route, route } from '../http/route.ts'
+import { html } from './markup.ts'
+import {
+  goTo,
+  requireFormToken,
+  sentences,
+  sessionOf,
+  showPageError,
+  signInCookie,
+  signOutCookie,
+  sitePage,
+} from './site.ts'
+
+const GONE = 410
+const page = {
+  root: true,
+  hidden: true,
+  tag: 'Pages',
+  as: 'none',
+  fault: showPageError,
+  produces: ['text/html'],
+  reply: Type.Unknown(),
+} as const
+const token = Type.Object({ token: Type.String({ pattern: TOKEN_PATTERN }) })
+
+const showSignIn = route({
+  ...page,
+  method: 'GET',
+  path: '/owner/sign-in',
+  operation: 'showSignIn',
+  summary: 'Asks for an address.',
+  async handle() {
+    const body = html`<p>Type your address; we mail you a link that works once, for 15 minutes.</p>
+<form method="post" action="/owner/sign-in"><label>E-mail <input type="email" name="email" required autocomplete="email" maxlength="254"></label>
+<div class="actions"><button>Mail me a link</button></div></form>`
+    return sitePage({ title: 'Sign in', body, session: null })
+  },
+})
+
+const askForLink = route({
+  ...page,
+  method: 'POST',
+  path: '/owner/sign-in',
+  operation: 'createSignInLink',
+  summary: 'Mails a link to who is known; says the same to everybody.',
+  form: true,
+  pace: { times: 10, seconds: 60 },
+  body: Type.Object({ email: Type.String({ minLength: 3, maxLength: 254 }) }),
+  async handle({ body, app, request }) {
+    // Who waits for the answer must not learn from how long it took.
+    void app.directory.people.mailLink(body.email).catch((error: unknown) => {
+      app.log.debug({ err: error, request_id: request.id }, 'no link was mailed')
+    })
+    return sentences('Look into your mail', [
+      'If this address belongs to somebody here, a link is on its way. It works once, for 15 minutes.',
+      'Nothing there? Look into the spam folder, or ask again in a while.',
+    ])
+  },
+})
+
+const showLink = route({
+  ...page,
+  method: 'GET',
+  path: '/owner/session/{token}',
+  operation: 'showSession',
+  summary: 'A button to sign in with: opening the page alone does nothing, because mail scanners open links.',
+  params: token,
+  async handle({ params, app }) {
+    const email = await app.directory.people.links.read(params.token)
+    if (email === undefined) return overPage()
+    const csrf = app.directory.people.sessions.formToken(params.token)
+    const body = html`<p>You are about to sign in as <strong>${email}</strong> in this browser.</p>
+<form method="post" action="/owner/session/${params.token}"><input type="hidden" name="csrf" value="${csrf}">
+<div class="actions"><button>Sign in</button></div></form>`
+    return sitePage({ title: 'Sign in', body, session: null })
+  },
+})
+
+const signIn = route({
+  ...page,
+  method: 'POST',
+  path: '/owner/session/{token}',
+  operation: 'createSession',
+  summary: 'Signs in, and uses the link up.',
+  params: token,
+  form: true,
+  body: Type.Object({ csrf: Type.String({ maxLength: 100 }) }),
+  async handle({ params, body, app }) {
+    requireFormToken(app, params.token, body.csrf)
+    const session = await app.directory.people.signIn(params.token)
+    return session === undefined ? overPage() : goTo('/console', signInCookie(session))
+  },
+})
+
+const signOut = route({
+  ...page,
+  method: 'POST',
+  path: '/owner/sign-out',
+  operation: 'deleteSession',
+  summary: 'Signs out.',
+  form: true,
+  body: Type.Object({ csrf: Type.String({ maxLength: 100 }) }),
+  async handle({ body, app, request }) {
+    const session = await sessionOf(app, request)
+    if (session !== undefined) {
+      requireFormToken(app, session.token, body.csrf)
+      await app.directory.people.sessions.close(session.token)
+    }
+    return goTo('/owner/sign-in', signOutCookie())
+  },
+})
+
+function overPage() {
+  return sentences(
+    'This link is over',
+    ['It works once, for a short time. Ask for a new one on the sign-in page.'],
+    GONE,
+  )
+}
+
+export const signInPages: readonly Route[] = [showSignIn, askForLink, showLink, signIn, signOut]

@@ -1,0 +1,183 @@
+// People: invited to a team, signed in by a link, issuing a key; and owners deciding about their agents.
+
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { AgentClient, EASY_WORK } from '../support/agents.ts'
+import { Browser } from '../support/browser.ts'
+import { ManualClock } from '../support/clock.ts'
+import { type Json, startHouse } from '../support/house.ts'
+import { startMailServer } from '../support/mail-server.ts'
+
+const clock = new ManualClock()
+const remote = await startMailServer()
+const zone = {
+  'people.example': { MX: [{ priority: 10, exchange: 'mx.people.example' }] },
+  'mx.people.example': { A: ['127.0.0.1'] },
+}
+const env = {
+  ...EASY_WORK,
+  ALLOW_PRIVATE_SMTP_HOSTS: 'true',
+  DIRECT_PORT: String(remote.port),
+  TRUSTED_PROXIES: '127.0.0.1',
+}
+const house = await startHouse({ clock, zone, env })
+after(async () => {
+  await house.close()
+  await remote[Symbol.asyncDispose]()
+})
+const { people, agents } = house.app.directory
+let sources = 0
+const from = () => ({ 'x-forwarded-for': `203.0.113.${++sources % 250}` })
+const agent = new AgentClient({
+  ...house,
+  call: (method, path, key, body, headers) => house.call(method, path, key, body, { ...headers, ...from() }),
+})
+
+/** The last path of ours that a mail to somebody holds. */
+async function linkFor(to: string): Promise<string> {
+  await house.settle()
+  const mail = remote.mails.findLast((one) => one.to.includes(to))
+  assert.ok(mail, `nobody wrote to ${to}`)
+  const text = mail.bytes.toString().replaceAll('=\r\n', '').replaceAll('=3D', '=')
+  const [, path] = new RegExp(`${house.origin}(/[\\w/-]+)`).exec(text) ?? []
+  assert.ok(path, text)
+  return path
+}
+
+async function signIn(browser: Browser, email: string) {
+  const asked = await browser.submit(await browser.get('/owner/sign-in'), '/owner/sign-in', { email })
+  assert.match(asked.text, /Look into your mail/)
+  const path = await linkFor(email)
+  return browser.submit(await browser.get(path), path)
+}
+
+test('a member is invited by mail, signs in without a password, issues a key and revokes it', async () => {
+  const team = await house.team('Shop <b>')
+  const invited = await people.invite({ id: team.id, name: 'Shop' }, { email: 'Ana@people.example', role: 'owner' })
+  assert.equal(invited.status, 'invited')
+  const browser = new Browser(house, from())
+  const path = await linkFor('ana@people.example')
+  const looked = await browser.get(path)
+  assert.match(looked.text, /sign in as <strong>ana@people\.example/)
+  assert.equal(browser.cookie, '', 'looking signs nobody in')
+  const inside = await browser.submit(looked, path)
+  assert.equal(inside.path, `/console/${team.id}`)
+  assert.match(inside.text, /Shop &lt;b&gt;/)
+  assert.equal((await people.members.get(team.id, invited.id))?.status, 'active')
+  const made = await browser.submit(inside, `/console/${team.id}/keys`, {
+    name: 'from <the> console',
+    role: 'root:readonly',
+  })
+  const [secret] = /srk_\w{46}/.exec(made.text) ?? []
+  assert.equal((await house.get('/domains', secret)).status, 200)
+  assert.match(made.text, /from &lt;the&gt; console/)
+  const { items } = await house.app.directory.keys.list(team.id, { limit: 10, after: null })
+  const key = items.find(({ name }) => name === 'from <the> console')!
+  assert.equal(key.createdBy, invited.id)
+  await browser.submit(made, `/console/${team.id}/keys/${key.id}/revoke`)
+  assert.equal((await house.get('/domains', secret)).status, 401)
+  assert.equal((await new Browser(house, from()).get(path)).status, 410, 'a link works once')
+  const out = await browser.submit(await browser.get(`/console/${team.id}`), '/owner/sign-out')
+  assert.equal(out.path, '/owner/sign-in')
+  assert.equal((await browser.get(`/console/${team.id}`)).path, '/owner/sign-in')
+})
+
+test('pages are strict: no script, no frame, nothing from elsewhere, no forged form, no team of others', async () => {
+  const team = await house.team()
+  const other = await house.team()
+  await people.invite({ id: team.id, name: 'Team' }, { email: 'vera@people.example', role: 'viewer' })
+  const browser = new Browser(house, from())
+  await signIn(browser, 'vera@people.example')
+  const page = await browser.get(`/console/${team.id}`)
+  const policy = page.headers.get('content-security-policy')!
+  assert.equal(
+    policy,
+    "default-src 'none'; style-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
+  )
+  assert.equal(page.headers.get('referrer-policy'), 'no-referrer')
+  assert.equal(page.headers.get('x-robots-tag'), 'noindex')
+  assert.equal(page.headers.get('cache-control'), 'no-store')
+  assert.doesNotMatch(page.text, /<script|style=|onclick/)
+  assert.equal((await browser.get('/style.css')).headers.get('content-type'), 'text/css; charset=utf-8')
+  assert.equal((await browser.get(`/console/${other.id}`)).status, 404)
+  const forged = { csrf: 'x', name: 'mine', role: 'root:full' }
+  assert.equal((await browser.post(`/console/${team.id}/keys`, forged)).status, 403)
+  const session = await people.sessions.read(browser.cookie.split('=')[1]!)
+  const csrf = people.sessions.formToken(session!.token)
+  assert.equal(
+    (await browser.post(`/console/${team.id}/keys`, { ...forged, csrf })).status,
+    403,
+    'a viewer issues no keys',
+  )
+  const stranger = people.sessions.formToken('another session')
+  assert.equal((await browser.post('/owner/sign-out', { csrf: stranger })).status, 403)
+  clock.leap(12 * 3_600_000)
+  assert.equal((await browser.get('/console')).path, '/owner/sign-in')
+})
+
+test('who is not known gets the same page and no mail; nobody gets more than three links an hour', async () => {
+  const browser = new Browser(house, from())
+  const before = remote.mails.length
+  const known = await browser.post('/owner/sign-in', { email: 'vera@people.example' })
+  await house.settle()
+  const unknown = await new Browser(house, from()).post('/owner/sign-in', { email: 'nobody@people.example' })
+  assert.equal(known.text, unknown.text)
+  for (let asked = 0; asked < 4; asked++) {
+    await new Browser(house, from()).post('/owner/sign-in', { email: 'vera@people.example' })
+    await house.settle()
+  }
+  assert.equal(remote.mails.length - before, 3)
+})
+
+test('an owner accepts on her page, allows sending, takes it back, and ends the agent', async () => {
+  const registered: Json = await agent.register({ client_name: '<img src=x>' })
+  const token = await agent.readToken(registered.identity_assertion)
+  assert.equal((await agent.invite(token, 'olga@people.example')).status, 202)
+  const browser = new Browser(house, from())
+  const path = await linkFor('olga@people.example')
+  const asked = await browser.get(path)
+  assert.match(asked.text, /&lt;img src=x&gt;/)
+  assert.doesNotMatch(asked.text, /<input[^>]* checked/)
+  assert.equal((await browser.post(path, { csrf: 'x', decision: 'accept' })).status, 403)
+  const accepted = await browser.submit(asked, path)
+  assert.match(accepted.text, /You are the owner of this agent\. It may not send/)
+  const list = await browser.get('/owner/agents')
+  assert.match(list.text, new RegExp(registered.mailbox.email))
+  const base = `/owner/agents/${registered.registration_id}`
+  const allowed = await browser.submit(list, `${base}/approve-sending`)
+  assert.match(allowed.text, /Reads and sends/)
+  const granted = (await agent.claim(registered.claim_token)).body
+  assert.equal(granted.scope, 'email.send')
+  const stopped = await browser.submit(allowed, `${base}/revoke-sending`)
+  assert.match(stopped.text, /may not send/)
+  assert.equal((await browser.submit(stopped, `${base}/revoke`, { address: 'wrong' })).status, 409)
+  const ended = await browser.submit(stopped, `${base}/revoke`, { address: registered.mailbox.email })
+  assert.match(ended.text, /Ended/)
+  assert.equal((await agent.claim(registered.claim_token)).body.error, 'invalid_grant')
+  await house.settle()
+  const told = remote.mails.filter(({ to }) => to.includes('olga@people.example'))
+  assert.deepEqual(
+    told.map(({ bytes }) => /^Subject: (.*?) [\w-]+@/m.exec(bytes.toString().replaceAll('\r\n ', ' '))?.[1]),
+    ['Request to become owner of', 'You own', 'Sending allowed for', 'Sending stopped for', 'Ended:'],
+  )
+  assert.equal((await browser.get(path)).status, 410)
+  assert.equal((await browser.get(`/invites/${'x'.repeat(43)}`)).status, 404)
+  assert.equal((await browser.get('/invites/short')).status, 404)
+})
+
+test('an agent of somebody else is not there; declining leaves the agent without an owner', async () => {
+  const registered: Json = await agent.register()
+  await agent.invite(await agent.readToken(registered.identity_assertion), 'paul@people.example')
+  const path = await linkFor('paul@people.example')
+  const stranger = new Browser(house, from())
+  await signIn(stranger, 'vera@people.example')
+  const session = await people.sessions.read(stranger.cookie.split('=')[1]!)
+  const csrf = people.sessions.formToken(session!.token)
+  const theirs = `/owner/agents/${registered.registration_id}/approve-sending`
+  assert.equal((await stranger.post(theirs, { csrf })).status, 404)
+  const browser = new Browser(house, from())
+  const declined = await browser.submit(await browser.get(path), path, { opt_out: 'yes' }, 1)
+  assert.match(declined.text, /You declined/)
+  assert.equal((await agents.registrations.byId(house.app.db.read, registered.registration_id))?.state, 'unclaimed')
+  assert.equal(browser.cookie, '')
+})
