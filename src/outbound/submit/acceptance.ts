@@ -68,6 +68,11 @@ export class Acceptance {
     if (desk.box !== null && !hasRoom(await this.#grown(tx, desk.box), mail.written)) {
       return { kind: 'failed', error: mailboxFull() }
     }
+    if (desk.box?.mailbox.isAgent === true) {
+      const { allowance } = this.#parts.directory.agents
+      const refused = await allowance.take(tx, desk.box.mailbox.id, mail.recipients.length)
+      if (refused !== null) return { kind: 'failed', error: refused }
+    }
     const accepted = await emails.insert(tx, this.#rowOf(desk, mail))
     const submission = desk.box && (await this.#keep(tx, desk.box, mail, accepted.email))
     const open: Accepted['deliveries'] = []

@@ -131,6 +131,12 @@ function ownAddress(mailbox: Mailbox, given: Address | null): Address {
   if (given === null) return { email: mailbox.email, name }
   const email = given.email.toLowerCase()
   const at = email.lastIndexOf('@')
-  if (`${baseLocal(email.slice(0, at))}${email.slice(at)}` === mailbox.email) return { email, name }
-  throw invalid('from.email', 'forbidden_value', `This mailbox sends as ${mailbox.email}, also with a +tag, only.`)
+  // An agent has one address and no other (decisions §11.9).
+  const plain = mailbox.isAgent ? email : `${baseLocal(email.slice(0, at))}${email.slice(at)}`
+  if (plain === mailbox.email) return { email, name }
+  throw invalid(
+    'from.email',
+    'forbidden_value',
+    `This mailbox sends as ${mailbox.email}${mailbox.isAgent ? '' : ', also with a +tag,'} only.`,
+  )
 }
