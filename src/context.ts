@@ -22,6 +22,7 @@ import { Teams } from './directory/teams.ts'
 import { Outbox } from './events/outbox.ts'
 import { Telling } from './events/webhooks/telling.ts'
 import { Cleaner } from './mail/clean/cleaner.ts'
+import { Extractor } from './mail/extract/extractor.ts'
 import { Inspector } from './mail/inspector.ts'
 import { type Outbound, openOutbound } from './outbound/outbound.ts'
 import { openStore, type Store } from './store/store.ts'
@@ -54,6 +55,8 @@ export interface Context {
   inspector: Inspector
   /** Tells what a mail says from what hangs on it. */
   cleaner: Cleaner
+  /** Looks into files. */
+  extractor: Extractor
   /** Closes what was opened, the last first; the database is written back before it returns. */
   close(): Promise<void>
 }
@@ -102,6 +105,7 @@ export async function openContext(config: Config, overrides: Overrides = {}): Pr
   const outbound: Outbound = openOutbound(parts)
   const inspector = new Inspector({ threads: INSPECT_THREADS, dnsServers: config.DNS_SERVERS })
   const cleaner = new Cleaner()
+  const extractor = new Extractor({ pdfProgram: config.PDFTOTEXT_PATH })
   return {
     config,
     clock,
@@ -119,9 +123,10 @@ export async function openContext(config: Config, overrides: Overrides = {}): Pr
     outbound,
     inspector,
     cleaner,
+    extractor,
     close: async () => {
       wake.close()
-      const parts = [outbound, telling, inspector, cleaner, resolver, threads, blobsDb, db]
+      const parts = [outbound, telling, inspector, cleaner, extractor, resolver, threads, blobsDb, db]
       await closeAll([...parts.map((part) => () => part.close()), async () => freeFolder()])
     },
   }

@@ -214,7 +214,10 @@ export const settings = {
     description: later('Features of the Mailbox API that are withheld.'),
   }),
   CLAMAV_HOST: Type.String({ default: '', description: later('host:port of a ClamAV daemon that scans uploads.') }),
-  PDFTOTEXT_PATH: Type.String({ default: '', description: later('Program that turns PDF files into text.') }),
+  PDFTOTEXT_PATH: Type.String({
+    default: '',
+    description: 'Program that turns PDF files into text (pdftotext of poppler). Empty: PDF files are not looked into.',
+  }),
   AGENT_REGISTRATION: Type.Enum(['on', 'off'], { default: 'on', description: 'Agents may register inboxes.' }),
   AGENT_VARIANT: Type.Enum(['proof_of_work', 'durable_token'], {
     default: 'proof_of_work',

@@ -174,7 +174,7 @@ export function uploadedFile(upload: Upload): StoredFile {
 }
 
 function placeOf({ sha256, sizeBytes }: Upload): Place {
-  return { blob: sha256, start: 0, end: sizeBytes, encoding: null }
+  return { blob: sha256, start: 0, end: sizeBytes, encoding: null, charset: null }
 }
 
 /** The stretch of the decoded bytes; what comes before is decoded and passed over, because encoded lines may have any length. */

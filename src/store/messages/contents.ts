@@ -15,6 +15,8 @@ export interface Place {
   end: number
   /** Content-Transfer-Encoding they are in; null: none. */
   encoding: string | null
+  /** Character set of a text, as its part says; null: unknown. */
+  charset: string | null
 }
 
 /** A whole mail, or a file in one. */
@@ -88,7 +90,7 @@ async function mailNamed(reader: Reader, account: Account, name: string): Promis
   )
   if (mail === undefined) return undefined
   const { id, blob, size_bytes: sizeBytes } = mail
-  const place = { blob, start: 0, end: sizeBytes, encoding: null }
+  const place = { blob, start: 0, end: sizeBytes, encoding: null, charset: null }
   return {
     ...{ messageId: id, partId: null, hash: blob, sizeBytes },
     ...{ type: 'message/rfc822', filename: `${id}.eml`, place },
@@ -134,7 +136,9 @@ async function placeOf(
 
 function partPlace({ root, blob }: KeptStructure, partId: string): Place | undefined {
   const part = root && findPart(root, partId)
-  return part ? { blob, start: part.bodyStart, end: part.bodyEnd, encoding: part.encoding } : undefined
+  return part
+    ? { blob, start: part.bodyStart, end: part.bodyEnd, encoding: part.encoding, charset: part.charset }
+    : undefined
 }
 
 /** A message that holds some content. */

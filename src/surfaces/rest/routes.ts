@@ -2,6 +2,7 @@
 
 import type { Route } from '../http/route.ts'
 import { agentRoutes } from './agents/routes.ts'
+import { attachmentParsing } from './mailbox/attachment-parsing.ts'
 import { attachments } from './mailbox/attachments.ts'
 import { cleanContents } from './mailbox/clean-content.ts'
 import { folders } from './mailbox/folders.ts'
@@ -50,7 +51,17 @@ const management = [
   ...webhooks,
   ...webhookDeliveries,
 ]
-const mailbox = [readMe, ...threads, ...messages, ...raw, sendMessage, ...folders, ...attachments, ...cleanContents]
+const mailbox = [
+  readMe,
+  ...threads,
+  ...messages,
+  ...raw,
+  sendMessage,
+  ...folders,
+  ...attachments,
+  ...attachmentParsing,
+  ...cleanContents,
+]
 
 const operator = [...operatorQueue, ...operatorLimitRequests, ...operatorTeams, ...operatorAgents]
 

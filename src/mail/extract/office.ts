@@ -1,0 +1,128 @@
+// The text of office documents: XML in a ZIP archive, as Microsoft (ECMA-376) and OpenDocument (ISO 26300) lay it out.
+
+import { type Fact, type Found, found, short, UNPACKED_MAX } from './extracted.ts'
+import { odfText } from './odf.ts'
+import { sharedStrings, sheetText } from './sheets.ts'
+import { TextBuilder } from './text-builder.ts'
+import { Allowance } from './unpack.ts'
+import { runsText } from './word-text.ts'
+import { readXml, xmlAttribute } from './xml.ts'
+import { type Member, readMember, type Zip } from './zip.ts'
+
+/** Slides and sheets of one document that are read. */
+const PARTS_MAX = 500
+
+/** Members of a document by their path, and how much of them may still be unpacked. */
+class Package {
+  readonly #bytes: Uint8Array
+  readonly #members: Map<string, Member>
+  readonly #allowance = new Allowance(UNPACKED_MAX)
+
+  constructor(bytes: Uint8Array, { members }: Zip) {
+    this.#bytes = bytes
+    this.#members = new Map(members.map((member) => [member.path, member]))
+  }
+
+  has(path: string): boolean {
+    return this.#members.has(path)
+  }
+
+  /** "" for what is not there. @throws UnpacksTooLarge, and an error for what cannot be unpacked */
+  text(path: string): string {
+    const member = this.#members.get(path)
+    if (member === undefined) return ''
+    const bytes = readMember(this.#bytes, member, this.#allowance)
+    return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('utf8')
+  }
+
+  /** Members `folder/name<number>.xml`, by their numbers. */
+  numbered(start: string): string[] {
+    const numberOf = (path: string) => Number(/(\d+)\.xml$/.exec(path)?.[1] ?? Number.NaN)
+    return [...this.#members.keys()]
+      .filter(
+        (path) => path.startsWith(start) && !path.slice(start.length).includes('/') && !Number.isNaN(numberOf(path)),
+      )
+      .sort((one, other) => numberOf(one) - numberOf(other))
+      .slice(0, PARTS_MAX)
+  }
+}
+
+/** @returns null when the archive is none of these documents */
+export function readOffice(bytes: Uint8Array, zip: Zip): Found | null {
+  const parts = new Package(bytes, zip)
+  if (parts.has('word/document.xml')) return readWord(parts)
+  if (parts.has('xl/workbook.xml')) return readWorkbook(parts)
+  if (parts.has('ppt/presentation.xml')) return readSlides(parts)
+  if (parts.has('content.xml') && parts.has('mimetype')) return readOpenDocument(parts)
+  return null
+}
+
+function readWord(parts: Package): Found {
+  const text = new TextBuilder()
+  for (const path of ['word/document.xml', 'word/footnotes.xml', 'word/endnotes.xml']) {
+    if (!runsText(parts.text(path), text)) break
+  }
+  return found('text', { text: text.toString(), metadata: { format: 'docx', ...coreFacts(parts) }, more: text.more })
+}
+
+function readSlides(parts: Package): Found {
+  const text = new TextBuilder()
+  const slides = parts.numbered('ppt/slides/slide')
+  for (const [at, path] of slides.entries()) {
+    if (!text.add(`${at === 0 ? '' : '\n'}[${at + 1}]\n`) || !runsText(parts.text(path), text)) break
+  }
+  const metadata = { format: 'pptx', slides: slides.length, ...coreFacts(parts) }
+  return found('text', { text: text.toString(), metadata, more: text.more })
+}
+
+function readWorkbook(parts: Package): Found {
+  const names: string[] = []
+  readXml(parts.text('xl/workbook.xml'), {
+    open(name, attributes) {
+      if (name === 'sheet' && names.length < PARTS_MAX) names.push(short(xmlAttribute(attributes, 'name') ?? ''))
+    },
+  })
+  const strings = sharedStrings(parts.text('xl/sharedStrings.xml'))
+  const text = new TextBuilder()
+  for (const [at, path] of parts.numbered('xl/worksheets/sheet').entries()) {
+    if (!text.add(`${at === 0 ? '' : '\n'}[${names[at] ?? at + 1}]\n`) || !sheetText(parts.text(path), strings, text))
+      break
+  }
+  const metadata = { format: 'xlsx', sheets: names, ...coreFacts(parts) }
+  return found('table', { text: text.toString(), metadata, more: text.more })
+}
+
+const OPEN_DOCUMENTS: Record<string, string> = { text: 'odt', spreadsheet: 'ods', presentation: 'odp', graphics: 'odg' }
+
+function readOpenDocument(parts: Package): Found | null {
+  const kind = /^application\/vnd\.oasis\.opendocument\.([a-z]+)/.exec(parts.text('mimetype'))?.[1]
+  if (kind === undefined) return null
+  const text = new TextBuilder()
+  odfText(parts.text('content.xml'), text)
+  const metadata = { format: OPEN_DOCUMENTS[kind] ?? kind, ...factsOf(parts.text('meta.xml')) }
+  return found(kind === 'spreadsheet' ? 'table' : 'text', { text: text.toString(), metadata, more: text.more })
+}
+
+function coreFacts(parts: Package): Record<string, Fact> {
+  return factsOf(parts.text('docProps/core.xml'))
+}
+
+/** Title and author, as both families call them (Dublin Core). */
+function factsOf(xml: string): Record<string, Fact> {
+  const facts: Record<string, Fact> = { title: null, author: null }
+  let inside = ''
+  readXml(xml, {
+    open: (name) => {
+      inside = name
+    },
+    close: () => {
+      inside = ''
+    },
+    text(text) {
+      if (inside === 'dc:title') facts.title = short(text) || null
+      if (inside === 'dc:creator') facts.author = short(text) || null
+      return true
+    },
+  })
+  return facts
+}

@@ -1,0 +1,23 @@
+// Gathers the text of a file, no more than anybody may ask for.
+
+import { TEXT_MAX } from './extracted.ts'
+
+export class TextBuilder {
+  more = false
+  readonly #pieces: string[] = []
+  #length = 0
+
+  /** @returns false when there is no room for more */
+  add(text: string): boolean {
+    const room = TEXT_MAX - this.#length
+    if (text.length > room) this.more = true
+    const part = text.length > room ? text.slice(0, room) : text
+    this.#pieces.push(part)
+    this.#length += part.length
+    return !this.more
+  }
+
+  toString(): string {
+    return this.#pieces.join('').toWellFormed()
+  }
+}
