@@ -1,0 +1,162 @@
+// The example agent against the appliance, with a person's clicks in a real browser; and OAuth's own library at the token endpoint.
+
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import * as oauth from 'oauth4webapi'
+import { chromium } from 'playwright-core'
+import { receive } from '../rest/expect.ts'
+import { ACCESS_TOKEN, AgentClient, EASY_WORK, EXCHANGE, JWT_BEARER } from '../support/agents.ts'
+import { type Json, startHouse, type TestHouse } from '../support/house.ts'
+import { startMailServer } from '../support/mail-server.ts'
+import { missingProgram } from '../support/programs.ts'
+
+const CHROMIUM = missingProgram('/usr/bin/chromium', ['--version'], 'chromium')
+const AGENT = new URL('../../scripts/agent.js', import.meta.url).href
+const BROWSER_FLAGS = [
+  ...['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking'],
+  ...['--disable-component-update', '--disable-sync'],
+]
+const remote = await startMailServer()
+const zone = {
+  'people.example': { MX: [{ priority: 10, exchange: 'mx.people.example' }] },
+  'mx.people.example': { A: ['127.0.0.1'] },
+}
+const env = { ...EASY_WORK, ALLOW_PRIVATE_SMTP_HOSTS: 'true', DIRECT_PORT: String(remote.port) }
+after(() => remote[Symbol.asyncDispose]())
+
+interface AgentOptions {
+  origin: string
+  owner: string
+  stateFile: string
+  rounds: number
+  say(line: string): void
+  rest(): Promise<void>
+}
+
+/** The invitation that came by mail. */
+async function invitation(house: TestHouse, to: string): Promise<string> {
+  await house.settle()
+  const mail = remote.mails.find((one) => one.to.includes(to))
+  assert.ok(mail)
+  const [link] =
+    new RegExp(`${house.origin}/invites/[\\w-]{43}`).exec(mail.bytes.toString().replaceAll('=\r\n', '')) ?? []
+  assert.ok(link)
+  return link
+}
+
+test('the example agent gets an inbox, a person clicks, and it answers its mail', { skip: CHROMIUM }, async () => {
+  await using house = await startHouse({ zone, env })
+  const folder = await mkdtemp(join(tmpdir(), 'mailstead-agent-'))
+  const stateFile = join(folder, 'agent.json')
+  const { runAgent } = (await import(AGENT)) as { runAgent(options: AgentOptions): Promise<void> }
+  const said: string[] = []
+  /** The agent rests while the world moves on. */
+  const play = (rest: () => Promise<void>, rounds: number) =>
+    runAgent({
+      origin: house.origin,
+      owner: 'olga@people.example',
+      stateFile,
+      say: (line) => said.push(line),
+      rest,
+      rounds,
+    })
+  await play(() => house.settle(), 1)
+  const { mailbox } = JSON.parse(await readFile(stateFile, 'utf8'))
+  await receive(house, { to: mailbox.email, from: 'bob@people.example', subject: 'A question' })
+  await play(() => house.settle(), 1)
+  assert.ok(said.some((line) => line.includes('wrote: A question')))
+  assert.ok(!said.some((line) => line.startsWith('I have answered')))
+  await click(await invitation(house, 'olga@people.example'), folder)
+  await play(() => house.settle(), 1)
+  assert.equal(said.at(-1), 'I have answered bob@people.example.')
+  await house.settle()
+  const answer = remote.mails.findLast((one) => one.to.includes('bob@people.example'))
+  assert.match(answer!.bytes.toString(), /^Subject: Re: A question/m)
+  await rm(folder, { recursive: true })
+})
+
+/** What a person does: opens the link on a phone, ticks the box, presses the button, looks at her list. */
+async function click(link: string, folder: string): Promise<void> {
+  const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: BROWSER_FLAGS })
+  try {
+    const context = await browser.newContext({ viewport: { width: 390, height: 844 }, javaScriptEnabled: false })
+    const page = await context.newPage()
+    const problems: string[] = []
+    page.on('console', (message) => problems.push(message.text()))
+    await page.goto(link)
+    await page.screenshot({ path: join(folder, 'invite.png'), fullPage: true })
+    assert.ok((await page.locator('main').boundingBox())!.width <= 390, 'fits a phone')
+    await page.getByRole('checkbox').first().check()
+    await page.getByRole('button', { name: 'Accept' }).click()
+    await page.getByText('You are the owner of this agent').waitFor()
+    await page.getByRole('link', { name: 'Your agents' }).click()
+    await page.getByText('Reads and sends').waitFor()
+    assert.deepEqual(problems, [], 'the browser complains of nothing')
+  } finally {
+    await browser.close()
+  }
+}
+
+test("OAuth's own library reads the metadata, trades an assertion, and revokes", async () => {
+  await using house = await startHouse({ zone, env })
+  const agent = new AgentClient(house)
+  const registered = await agent.register()
+  const insecure = { [oauth.allowInsecureRequests]: true }
+  const issuer = new URL(`${house.origin}/agent-auth`)
+  const found = await oauth.discoveryRequest(issuer, { algorithm: 'oauth2', ...insecure })
+  const server = await oauth.processDiscoveryResponse(issuer, found)
+  const resource = new URL(`${house.origin}/api/v1`)
+  const metadata = await oauth.resourceDiscoveryRequest(resource, insecure)
+  const named = await oauth.processResourceDiscoveryResponse(resource, metadata)
+  assert.deepEqual(named.authorization_servers, [issuer.href])
+  const client: oauth.Client = { client_id: registered.registration_id }
+  const grant = { assertion: registered.identity_assertion, resource: resource.href }
+  const ask = () => oauth.genericTokenEndpointRequest(server, client, oauth.None(), JWT_BEARER, grant, insecure)
+  const token = await oauth.processGenericTokenEndpointResponse(server, client, await ask())
+  assert.equal(token.scope, 'mailbox.read email.receive')
+  assert.equal((await house.get('/mailbox/me', token.access_token)).status, 200)
+  const revoked = await oauth.revocationRequest(server, client, oauth.None(), token.access_token, insecure)
+  await oauth.processRevocationResponse(revoked)
+  await assert.rejects(
+    async () => oauth.processGenericTokenEndpointResponse(server, client, await ask()),
+    (error: oauth.ResponseBodyError) => error.error === 'invalid_grant',
+  )
+  const cold = await house.get('/mailbox/me')
+  assert.equal(
+    cold.headers.get('www-authenticate'),
+    `Bearer resource_metadata="${house.origin}/.well-known/oauth-protected-resource/api/v1"`,
+  )
+})
+
+test("OAuth's own library exchanges a durable token, once the owner allows it", async () => {
+  await using house = await startHouse({ zone, env: { ...env, AGENT_VARIANT: 'durable_token' } })
+  const agent = new AgentClient(house)
+  const { body } = await agent.post('/agent/identity', { type: 'anonymous' }, { key: randomUUID() })
+  await house.settle()
+  const insecure = { [oauth.allowInsecureRequests]: true }
+  const issuer = new URL(`${house.origin}/agent-auth`)
+  const server = await oauth.processDiscoveryResponse(
+    issuer,
+    await oauth.discoveryRequest(issuer, { algorithm: 'oauth2', ...insecure }),
+  )
+  assert.deepEqual(server.grant_types_supported, [EXCHANGE])
+  assert.equal((server.agent_auth as Json).x_service_identity_challenge_endpoint, undefined)
+  const client: oauth.Client = { client_id: body.registration_id }
+  const wish = {
+    ...{ subject_token: body.access_token, subject_token_type: ACCESS_TOKEN, scope: 'email.send' },
+    resource: `${house.sendOrigin}/api/v1`,
+  }
+  const exchange = () => oauth.genericTokenEndpointRequest(server, client, oauth.None(), EXCHANGE, wish, insecure)
+  assert.equal((await exchange()).status, 503)
+  const { ownership, registrations } = house.app.directory.agents
+  await house.app.db.write(async (tx) => {
+    await ownership.accept(tx, (await registrations.byId(tx, body.registration_id))!, 'olga@people.example')
+    await ownership.approveSending(tx, body.registration_id)
+  })
+  const token = await oauth.processGenericTokenEndpointResponse(server, client, await exchange())
+  assert.deepEqual([token.scope, token.issued_token_type], ['email.send', ACCESS_TOKEN])
+})
