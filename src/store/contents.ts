@@ -5,10 +5,10 @@ import { decodeStream, type TransferDecoder } from '../mail/transfer-stream.ts'
 import type { Accounts } from './accounts.ts'
 import type { BlobNames } from './blob-names.ts'
 import type { Blobs } from './blobs.ts'
+import { folderIdsOf } from './folders.ts'
 import {
   accountWithUnnamed,
   contentNamed,
-  type Holder,
   hasUnnamed,
   heldAmong,
   holdersOf,
@@ -18,6 +18,7 @@ import {
   type Place,
 } from './messages/contents.ts'
 import type { Account, Attachment } from './records.ts'
+import { threadIdsOf } from './threads/numbers.ts'
 import type { Upload, Uploads } from './uploads.ts'
 
 export type { Place } from './messages/contents.ts'
@@ -25,7 +26,7 @@ export type { Place } from './messages/contents.ts'
 // A name costs some 10 µs: a piece holds others up no longer than a delivery does.
 const NAMED_AT_ONCE = 200
 /** Messages that are told to hold a content; a picture in every mail of a mailbox is in very many. */
-export const HOLDERS_MAX = 1000
+export const HOLDERS_MAX = 100
 // Names asked for in one statement.
 const ASKED_AT_ONCE = 400
 
@@ -55,6 +56,14 @@ export interface StoredFile extends Omit<Attachment, 'messageId' | 'partId'> {
   /** When it goes by itself (ms); null: not before its message does. */
   expiresAt: number | null
   place: Place
+}
+
+/** What names a content, as public ids. */
+export interface Matches {
+  found: boolean
+  messages: string[]
+  threads: string[]
+  folders: string[]
 }
 
 /** Bytes as they are stored. */
@@ -99,10 +108,26 @@ export class Contents {
     return upload && uploadedFile(upload)
   }
 
-  /** The newest messages that hold content of that public name, at most HOLDERS_MAX. */
-  async holders(account: Account, blobId: string): Promise<Holder[]> {
+  /** Whether the mailbox holds content of that public name, and what names it: of messages the newest HOLDERS_MAX. */
+  async lookUp(account: Account, blobId: string): Promise<Matches> {
     await this.#nameAll(account)
-    return holdersOf(this.#parts.db.read, account, blobId, HOLDERS_MAX)
+    const { db, uploads } = this.#parts
+    const holders = await holdersOf(db.read, account, blobId, HOLDERS_MAX)
+    if (holders.length === 0) {
+      const upload = await uploads.byBlobId(account, blobId)
+      return { found: upload !== undefined, messages: [], threads: [], folders: [] }
+    }
+    const threads = await threadIdsOf(db.read, [...new Set(holders.map(({ thread }) => thread))])
+    const folders = await folderIdsOf(
+      db.read,
+      holders.map(({ n }) => n),
+    )
+    return {
+      found: true,
+      messages: holders.map(({ messageId }) => messageId),
+      threads: [...threads.values()],
+      folders: [...new Set([...folders.values()].flat())],
+    }
   }
 
   /** The bytes as they are stored, in one piece: for contents known to be small enough. */

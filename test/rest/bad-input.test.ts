@@ -79,7 +79,8 @@ function baseOf(route: Route): string {
 
 function call(route: Route, query: string, body?: unknown): Promise<Reply> {
   clock.advance(10_000)
-  return house.call(route.method, baseOf(route) + pathOf(route) + query, keyOf(route), body)
+  const source = route.fromMailbox === true ? { 'x-source-authorization': `Bearer ${ana.key}` } : {}
+  return house.call(route.method, baseOf(route) + pathOf(route) + query, keyOf(route), body, source)
 }
 
 for (const route of withBody) {

@@ -10,14 +10,18 @@ const CREDENTIAL_MAX = 256
 
 /** Recognises the credential, whatever the route; judges nothing. */
 export async function identify(visit: Visit): Promise<void> {
-  const match = /^bearer(?:[ \t]+|$)(.*)$/i.exec(visit.header('authorization') ?? '')
-  if (match === null) return
+  const secret = bearer(visit.header('authorization'))
+  if (secret === null) return
   visit.presented = true
-  const secret = match[1]!.trim()
   if (secret === '' || secret.length > CREDENTIAL_MAX) return
   const known = await visit.desk.recognise(secret)
   visit.principal = known?.principal ?? null
   visit.suspended = known?.suspended ?? false
+}
+
+/** The secret of a header of the form `Bearer <secret>`; null for another form. */
+export function bearer(header: string | undefined): string | null {
+  return /^bearer(?:[ \t]+|$)(.*)$/i.exec(header ?? '')?.[1]?.trim() ?? null
 }
 
 /** 401 for whatever lies under the API and is not open to everyone, known or not (decisions §1.4). */

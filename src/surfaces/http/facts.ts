@@ -1,6 +1,7 @@
 // What a handler may know of the request itself.
 
 import type { Tx } from '../../db/db.ts'
+import { bearer } from './authenticate.ts'
 import { expectMatch } from './etag.ts'
 import type { Answer, RequestFacts } from './route.ts'
 import type { Visit } from './visit.ts'
@@ -35,6 +36,10 @@ export class Facts implements RequestFacts {
       if (cut > 0 && pair.slice(0, cut).trim() === name) return pair.slice(cut + 1).trim()
     }
     return null
+  }
+
+  get sourceSecret(): string {
+    return bearer(this.#visit.header('x-source-authorization')) ?? ''
   }
 
   get range(): string | null {

@@ -16,7 +16,11 @@ const KEY_FORMAT = /^[\x21-\x7e]{1,255}$/
 /** 400 for a header of ours that cannot be meant. */
 export function checkHeaders(visit: Visit): void {
   const key = visit.header('idempotency-key')
-  const { idempotent } = visit.found.entry!.route
+  const { idempotent, fromMailbox } = visit.found.entry!.route
+  if (fromMailbox === true && visit.header('x-source-authorization') === undefined) {
+    const message = 'The header X-Source-Authorization is required: Bearer <key of the source mailbox>.'
+    throw new ProductError('missing_parameter', message, { param: 'X-Source-Authorization' })
+  }
   if (key === undefined && idempotent === 'required') {
     throw new ProductError('missing_parameter', 'The header Idempotency-Key is required.', { param: 'Idempotency-Key' })
   }

@@ -154,6 +154,9 @@ function parametersOf(one: Route): Json[] {
   if (givesBytes(one))
     headers.push(header('Range', 'One range of bytes.'), header('If-Range', 'Strong ETag it belongs to.'))
   if (one.etag === true && one.method !== 'GET') headers.push(header('If-Match', 'ETag of the state that is changed.'))
+  if (one.fromMailbox === true) {
+    headers.push(header('X-Source-Authorization', 'Bearer and the key of the source mailbox.', true))
+  }
   if (one.idempotent) {
     headers.push(header('Idempotency-Key', '1-255 visible ASCII characters.', one.idempotent === 'required'))
   }

@@ -53,6 +53,8 @@ export interface RequestFacts {
   cookie(name: string): string | null
   /** The media type chosen from `Accept` among those the route produces. */
   accepts: string
+  /** Of the second credential, for routes that take one; "" where it has another form. */
+  sourceSecret: string
   range: string | null
   ifRange: string | null
   /** Aborted when the client goes away. */
@@ -187,6 +189,8 @@ export interface Route<
   pace?: Pace
   /** At most so many of its requests under way at a time for one owner (decisions §1.9). */
   atOnce?: number
+  /** Needs a second credential in X-Source-Authorization: that of the mailbox something is copied from (decisions §10.15). */
+  fromMailbox?: boolean
   /** Takes a body that is no JSON as the content itself. */
   raw?: RawBody<R>
   /** Its answer holds a secret: a stored replay is sealed. */

@@ -4,6 +4,7 @@ import type { Route } from '../http/route.ts'
 import { agentRoutes } from './agents/routes.ts'
 import { attachmentParsing } from './mailbox/attachment-parsing.ts'
 import { attachments } from './mailbox/attachments.ts'
+import { blobs } from './mailbox/blobs.ts'
 import { cleanContents } from './mailbox/clean-content.ts'
 import { folders } from './mailbox/folders.ts'
 import { readMe } from './mailbox/me.ts'
@@ -60,6 +61,7 @@ const mailbox = [
   ...folders,
   ...attachments,
   ...attachmentParsing,
+  ...blobs,
   ...cleanContents,
 ]
 

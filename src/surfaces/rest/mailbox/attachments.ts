@@ -146,8 +146,8 @@ function show(app: Context, account: Account, file: StoredFile): AttachmentFile 
   return presentFile(file, app.store.blobNames.of(account.mailboxId))
 }
 
-/** Decisions §10.9: nothing more comes into a full mailbox. */
-async function requireRoom(app: Context, account: Account, sizeBytes: number): Promise<void> {
+/** Decisions §10.9: nothing more comes into a full mailbox. @throws ProductError conflict */
+export async function requireRoom(app: Context, account: Account, sizeBytes: number): Promise<void> {
   const mailbox = await app.directory.mailboxes.byId(account.mailboxId)
   if (mailbox === undefined) throw notFound('mailbox')
   if (account.usedBytes + sizeBytes > mailbox.quotaBytes) throw conflict('The mailbox is full.')
