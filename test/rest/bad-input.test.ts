@@ -79,7 +79,8 @@ function baseOf(route: Route): string {
 
 function call(route: Route, query: string, body?: unknown): Promise<Reply> {
   clock.advance(10_000)
-  const source = route.fromMailbox === true ? { 'x-source-authorization': `Bearer ${ana.key}` } : {}
+  const source: Record<string, string> =
+    route.fromMailbox === true ? { 'x-source-authorization': `Bearer ${ana.key}` } : {}
   return house.call(route.method, baseOf(route) + pathOf(route) + query, keyOf(route), body, source)
 }
 
