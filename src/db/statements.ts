@@ -48,6 +48,8 @@ export class Statements {
     const statement = this.#database.prepare(sql)
     statement.setReturnArrays(true)
     const prepared = { statement, names: statement.columns().map(({ name }) => name) }
+    // FTS5 leaves row ids of its own behind that are no safe integers; the driver would refuse to tell them as numbers.
+    if (prepared.names.length === 0) statement.setReadBigInts(true)
     if (this.#prepared.size >= STATEMENTS_KEPT) {
       const [oldest] = this.#prepared.keys()
       this.#prepared.delete(oldest!)

@@ -1,7 +1,7 @@
 // The ledger of changes: what a client that knows a state has to ask for again.
 
 import { ProductError } from '../base/errors.ts'
-import type { Db, SqlValue, Tx } from '../db/db.ts'
+import type { Db, Reader, SqlValue, Tx } from '../db/db.ts'
 import { type Accounts, readState, writeState } from './accounts.ts'
 import type { Account, ChangeType } from './records.ts'
 
@@ -106,6 +106,24 @@ export class ChangeLedger {
     const order = { created: 0, updated: 1, destroyed: 2 }
     return points.sort((a, b) => a.seq - b.seq || order[a.kind] - order[b.kind])
   }
+}
+
+/**
+ * The highest number the ledger knows of a type, 0 for none. A number is given once as long as the ledger remembers it: the end of one
+ * thing and the beginning of another could not both be told under it.
+ */
+export async function lastNumber(reader: Reader, account: number, type: ChangeType): Promise<number> {
+  const row = await reader.get<{ last: number | null }>(
+    'SELECT max(n) AS last FROM changes WHERE account = ? AND type = ?',
+    [account, type],
+  )
+  return row?.last ?? 0
+}
+
+/** Whether the ledger remembers a number. */
+export async function isRemembered(reader: Reader, account: number, type: ChangeType, n: number): Promise<boolean> {
+  const sql = 'SELECT 1 AS found FROM changes WHERE account = ? AND type = ? AND n = ?'
+  return (await reader.get(sql, [account, type, n])) !== undefined
 }
 
 /** created + updated = created; created + destroyed = nothing. */

@@ -101,8 +101,8 @@ export class Folders {
   }
 
   /** The keys of all folders of an account, for queries that name folders by id, role or name. */
-  async keys(account: Account): Promise<(FolderKey & { name: string })[]> {
-    return this.#db.read.all('SELECT n, id, role, name FROM folders WHERE account = ?', [account.n])
+  async keys(account: Account, reader: Reader = this.#db.read): Promise<(FolderKey & { name: string })[]> {
+    return reader.all('SELECT n, id, role, name FROM folders WHERE account = ?', [account.n])
   }
 
   async #rows(account: number): Promise<FolderRow[]> {

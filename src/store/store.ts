@@ -11,6 +11,7 @@ import { Contents, heldNames } from './contents.ts'
 import { type ArrivedMail, type Delivered, Deliverer, type DeliverTarget } from './deliver.ts'
 import { Folders } from './folders.ts'
 import { InboundLog } from './inbound-log.ts'
+import { MessageEdits } from './messages/edits.ts'
 import { Messages } from './messages/messages.ts'
 import { SentMails } from './sent.ts'
 import { Submissions } from './submissions.ts'
@@ -21,6 +22,8 @@ export interface Store {
   accounts: Accounts
   folders: Folders
   messages: Messages
+  /** Changes and erases messages. */
+  edits: MessageEdits
   threads: Threads
   changes: ChangeLedger
   blobs: Blobs
@@ -64,6 +67,7 @@ export function openStore(parts: { db: Db; blobsDb: Db; clock: Clock; vault: Vau
     contents: new Contents({ db, blobs, accounts, names, uploads }),
     uploads,
     messages: new Messages({ db, clock, accounts, blobs, folders }),
+    edits: new MessageEdits({ db, clock, accounts, folders, changes }),
     threads: new Threads({ db, clock, accounts, folders }),
     inboundLog: new InboundLog(db),
     sent: new SentMails({ clock, accounts, folders, changes, submissions, names }),

@@ -1,6 +1,7 @@
 // The numbers of messages: each account has a range of its own, and inside it numbers grow with the time of receipt.
 
 import type { Tx } from '../../db/db.ts'
+import { isRemembered, lastNumber } from '../changes.ts'
 
 // The full-text index can be walked by number only. With a range per account a search never meets the mail of others, and with
 // numbers near the order of lists a search for a frequent word meets the newest mail first. Lists themselves order by
@@ -24,16 +25,25 @@ export async function nextNumber(tx: Tx, account: number, receivedAt: number): P
     'SELECT n, received_at FROM messages WHERE n BETWEEN ? AND ? ORDER BY n DESC LIMIT 1',
     [low, high],
   )
-  if (!last || own > last.n) return own
-  if (receivedAt >= last.received_at - NEAR_MS && last.n < high) return last.n + 1
-  return freeNear(tx, own, { low, high })
+  // Also above what was erased: the ledger still tells of it.
+  const highest = Math.max(last?.n ?? 0, await lastNumber(tx, account, 'messages'))
+  if (own > highest) return own
+  const isNew = last === undefined || receivedAt >= last.received_at - NEAR_MS
+  if (isNew && highest < high) return highest + 1
+  return freeNear(tx, account, own, { low, high })
 }
 
-async function freeNear(tx: Tx, own: number, { low, high }: { low: number; high: number }): Promise<number> {
+async function freeNear(
+  tx: Tx,
+  account: number,
+  own: number,
+  { low, high }: { low: number; high: number },
+): Promise<number> {
   let spread = 1
   for (;;) {
     const n = Math.min(low + ((own - low + Math.floor(Math.random() * spread)) % RANGE), high)
-    if (!(await tx.get('SELECT n FROM messages WHERE n = ?', [n]))) return n
+    const isTaken = (await tx.get('SELECT n FROM messages WHERE n = ?', [n])) !== undefined
+    if (!isTaken && !(await isRemembered(tx, account, 'messages', n))) return n
     spread = Math.min(spread * SPREAD_START, RANGE)
   }
 }

@@ -64,6 +64,11 @@ export async function indexMessage(
   })
 }
 
+/** Takes the search text of a message away. */
+export async function unindexMessage(tx: Tx, n: number): Promise<void> {
+  await tx.run('DELETE FROM message_text WHERE rowid = ?', [n])
+}
+
 function keysOf(account: number, mail: ParsedMail, people: People): string {
   const keys = new Set([accountKey(account)])
   if (mail.messageId !== null) keys.add(messageIdKey(mail.messageId))

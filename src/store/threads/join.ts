@@ -5,6 +5,7 @@ import { sha256 } from '../../base/secrets.ts'
 import type { SqlValue, Tx } from '../../db/db.ts'
 import type { Address, ParsedMail } from '../../mail/mail.ts'
 import { normaliseSubject } from '../../mail/references.ts'
+import { lastNumber } from '../changes.ts'
 
 const REFERENCES_MAX = 100
 const PARTICIPANTS_MAX = 50
@@ -143,7 +144,10 @@ async function bySubject(tx: Tx, joining: Joining): Promise<Found | undefined> {
 
 async function begin(tx: Tx, joining: Joining): Promise<Joined> {
   const id = newId('thread')
-  const n = await tx.insert('threads', {
+  const newest = await tx.get<{ n: number | null }>('SELECT max(n) AS n FROM threads')
+  const n = Math.max(newest?.n ?? 0, await lastNumber(tx, joining.account, 'threads')) + 1
+  await tx.insert('threads', {
+    n,
     id,
     account: joining.account,
     subject: joining.mail.subject,
@@ -201,8 +205,13 @@ function peopleOf(mail: ParsedMail): Address[] {
 
 /** Distinct addresses, first seen first (decisions §10.5). */
 function addPeople(known: Address[], mail: ParsedMail): Address[] {
+  return withPeople(known, peopleOf(mail))
+}
+
+/** The same for people who are known by their addresses. */
+export function withPeople(known: readonly Address[], more: readonly Address[]): Address[] {
   const people = new Map(known.map((person) => [person.email, person]))
-  for (const person of peopleOf(mail)) {
+  for (const person of more.map((one) => ({ ...one, email: one.email.toLowerCase() }))) {
     if (people.size >= PARTICIPANTS_MAX) break
     if (person.email !== '' && !people.has(person.email)) people.set(person.email, person)
   }

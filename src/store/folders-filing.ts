@@ -1,0 +1,122 @@
+// Moves messages between folders, and counts anew what a thread has in each of them.
+
+import type { Reader, Tx } from '../db/db.ts'
+import type { FolderKey } from './folders.ts'
+
+/** The folders each of these messages lies in, by the message's key. */
+export async function foldersOf(reader: Reader, messages: readonly number[]): Promise<Map<number, FolderKey[]>> {
+  const filed = new Map<number, FolderKey[]>(messages.map((n) => [n, []]))
+  if (messages.length === 0) return filed
+  const rows = await reader.all<FolderKey & { message: number }>(
+    `SELECT f.message, folders.n, folders.id, folders.role FROM message_folders f JOIN folders ON folders.n = f.folder
+     WHERE f.message IN (${messages.map(() => '?').join(', ')})`,
+    messages,
+  )
+  for (const { message, ...folder } of rows) filed.get(message)!.push(folder)
+  return filed
+}
+
+/** Messages of a folder, the oldest UID first. */
+export async function messagesIn(reader: Reader, folder: number, limit: number): Promise<number[]> {
+  const rows = await reader.all<{ message: number }>(
+    'SELECT message FROM message_folders WHERE folder = ? ORDER BY uid LIMIT ?',
+    [folder, limit],
+  )
+  return rows.map(({ message }) => message)
+}
+
+/** Puts a message into a folder under the folder's next UID; what the folder counts is told by {@link countInFolders}. */
+export async function addToFolder(tx: Tx, folder: number, message: { n: number; receivedAt: number }): Promise<void> {
+  const row = await tx.get<{ uid: number }>(
+    'UPDATE folders SET uid_next = uid_next + 1 WHERE n = ? RETURNING uid_next - 1 AS uid',
+    [folder],
+  )
+  await tx.insert('message_folders', { folder, uid: row!.uid, message: message.n, received_at: message.receivedAt })
+}
+
+/** Takes a message out of a folder. */
+export async function takeFromFolder(tx: Tx, folder: number, message: number): Promise<void> {
+  await tx.run('DELETE FROM message_folders WHERE message = ? AND folder = ?', [message, folder])
+}
+
+interface Part {
+  folder: number
+  messages: number
+  unread: number
+}
+
+/** What a thread has in each folder, as it is; the rows come from whoever knows its messages. */
+export interface FolderPart extends Part {}
+
+/**
+ * Writes what a thread has in its folders, and what that changes in the counts of the folders.
+ * @param lastReceivedAt of the thread: it orders the thread in every folder
+ * @returns the folders whose counts changed
+ */
+export async function countInFolders(
+  tx: Tx,
+  thread: number,
+  now: readonly FolderPart[],
+  lastReceivedAt: number,
+): Promise<number[]> {
+  const before = await tx.all<Part>('SELECT folder, messages, unread FROM thread_folders WHERE thread = ?', [thread])
+  const was = new Map(before.map((part) => [part.folder, part]))
+  const is = new Map(now.map((part) => [part.folder, part]))
+  const changed: number[] = []
+  for (const folder of new Set([...was.keys(), ...is.keys()])) {
+    if (await countIn(tx, thread, was.get(folder), is.get(folder), lastReceivedAt)) changed.push(folder)
+  }
+  await tx.run('UPDATE thread_folders SET last_received_at = ? WHERE thread = ? AND last_received_at <> ?', [
+    lastReceivedAt,
+    thread,
+    lastReceivedAt,
+  ])
+  return changed
+}
+
+async function countIn(
+  tx: Tx,
+  thread: number,
+  was: Part | undefined,
+  is: Part | undefined,
+  lastReceivedAt: number,
+): Promise<boolean> {
+  if (was?.messages === is?.messages && was?.unread === is?.unread) return false
+  const folder = (was ?? is)!.folder
+  if (is === undefined) await tx.run('DELETE FROM thread_folders WHERE thread = ? AND folder = ?', [thread, folder])
+  else {
+    await tx.run(
+      `INSERT INTO thread_folders (thread, folder, messages, unread, last_received_at) VALUES (?, ?, ?, ?, ?)
+       ON CONFLICT (thread, folder) DO UPDATE SET messages = excluded.messages, unread = excluded.unread`,
+      [thread, folder, is.messages, is.unread, lastReceivedAt],
+    )
+  }
+  const grown = (count: (part: Part) => number) =>
+    (is === undefined ? 0 : count(is)) - (was === undefined ? 0 : count(was))
+  await tx.run(
+    `UPDATE folders SET total_messages = total_messages + ?, unread_messages = unread_messages + ?,
+       total_threads = total_threads + ?, unread_threads = unread_threads + ? WHERE n = ?`,
+    [
+      grown(({ messages }) => messages),
+      grown(({ unread }) => unread),
+      grown(() => 1),
+      grown(({ unread }) => (unread > 0 ? 1 : 0)),
+      folder,
+    ],
+  )
+  return true
+}
+
+/** What a thread has in its folders by its messages. @param messages `seen` by message key */
+export async function partsOf(tx: Tx, messages: ReadonlyMap<number, boolean>): Promise<FolderPart[]> {
+  const parts = new Map<number, Part>()
+  for (const [message, folders] of await foldersOf(tx, [...messages.keys()])) {
+    for (const { n: folder } of folders) {
+      const part = parts.get(folder) ?? { folder, messages: 0, unread: 0 }
+      part.messages++
+      if (messages.get(message) === false) part.unread++
+      parts.set(folder, part)
+    }
+  }
+  return [...parts.values()]
+}

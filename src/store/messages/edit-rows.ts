@@ -1,0 +1,114 @@
+// The rows behind an edit: what is read of messages before, and what is written of them after.
+
+import type { Reader, Tx } from '../../db/db.ts'
+import type { Account, Flags } from '../records.ts'
+import { unindexMessage } from '../search/text.ts'
+import type { ThreadMessage } from '../threads/recount.ts'
+import { FLAG_KEYWORDS, keywordsOf, labelsOf } from './keywords.ts'
+import type { KeptAddresses } from './rows.ts'
+
+/** What an edit knows of a message. */
+export interface EditRow {
+  n: number
+  id: string
+  thread: number
+  receivedAt: number
+  sizeBytes: number
+  listed: boolean
+  /** Flags' keywords included, sorted. */
+  keywords: string[]
+}
+
+interface Row {
+  n: number
+  id: string
+  thread: number
+  received_at: number
+  size_bytes: number
+  listed: number
+  seen: number
+  flagged: number
+  draft: number
+  answered: number
+  keywords: string
+}
+
+const FLAGS = Object.keys(FLAG_KEYWORDS) as (keyof Flags)[]
+
+/** The messages of an account by public id; ids that are none of its are left out. */
+export async function editRows(
+  reader: Reader,
+  account: Account,
+  ids: readonly string[],
+): Promise<Map<string, EditRow>> {
+  if (ids.length === 0) return new Map()
+  const rows = await reader.all<Row>(
+    `SELECT n, id, thread, received_at, size_bytes, listed, seen, flagged, draft, answered, keywords FROM messages
+     WHERE account = ? AND id IN (${ids.map(() => '?').join(', ')})`,
+    [account.n, ...ids],
+  )
+  return new Map(
+    rows.map((row) => {
+      const { n, id, thread, received_at: receivedAt, size_bytes: sizeBytes } = row
+      const flags = Object.fromEntries(FLAGS.map((flag) => [flag, row[flag] === 1])) as unknown as Flags
+      const keywords = keywordsOf(flags, JSON.parse(row.keywords) as string[])
+      return [id, { n, id, thread, receivedAt, sizeBytes, listed: row.listed === 1, keywords }]
+    }),
+  )
+}
+
+/** Public ids of messages by their keys, in their order. */
+export async function idsOf(reader: Reader, ns: readonly number[]): Promise<string[]> {
+  if (ns.length === 0) return []
+  const rows = await reader.all<{ n: number; id: string }>(
+    `SELECT n, id FROM messages WHERE n IN (${ns.map(() => '?').join(', ')})`,
+    ns,
+  )
+  const ids = new Map(rows.map(({ n, id }) => [n, id]))
+  return ns.flatMap((n) => ids.get(n) ?? [])
+}
+
+/** Writes keywords and whether the message is listed. */
+export async function writeEdit(
+  tx: Tx,
+  account: Account,
+  n: number,
+  { keywords, listed }: { keywords: readonly string[]; listed: boolean },
+): Promise<void> {
+  const labels = labelsOf(keywords)
+  const flags = FLAGS.map((flag) => keywords.includes(FLAG_KEYWORDS[flag]))
+  await tx.run(
+    `UPDATE messages SET ${FLAGS.map((flag) => `${flag} = ?`).join(', ')}, keywords = ?, listed = ? WHERE n = ?`,
+    [...flags, JSON.stringify(labels), listed, n],
+  )
+  await tx.run('DELETE FROM message_keywords WHERE message = ?', [n])
+  for (const keyword of labels) await tx.insert('message_keywords', { account: account.n, keyword, message: n })
+}
+
+/** Erases everything that hangs on the message alone. Content goes later, when nobody names it. */
+export async function eraseRows(tx: Tx, n: number): Promise<void> {
+  await tx.run('DELETE FROM message_keywords WHERE message = ?', [n])
+  await tx.run('DELETE FROM attachments WHERE message = ?', [n])
+  await tx.run('DELETE FROM messages WHERE n = ?', [n])
+  // At the end as well, and so after the search text of a message that came in the same transaction.
+  tx.atEnd((end) => unindexMessage(end, n), n)
+}
+
+/** The messages of a thread, the oldest first. */
+export async function threadMessages(tx: Tx, thread: number): Promise<ThreadMessage[]> {
+  const rows = await tx.all<Row & { has_attachments: number; addresses: string }>(
+    'SELECT n, received_at, listed, seen, has_attachments, addresses FROM messages WHERE thread = ? ORDER BY received_at, n',
+    [thread],
+  )
+  return rows.map((row) => {
+    const { from, to, cc } = JSON.parse(row.addresses) as KeptAddresses
+    return {
+      n: row.n,
+      receivedAt: row.received_at,
+      listed: row.listed === 1,
+      seen: row.seen === 1,
+      hasAttachments: row.has_attachments === 1,
+      people: [...from, ...to, ...cc],
+    }
+  })
+}

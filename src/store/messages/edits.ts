@@ -1,0 +1,223 @@
+// Changes messages: their keywords, the folders they lie in, and their end; with everything that is counted, told and listed by them.
+
+import type { Clock } from '../../base/clock.ts'
+import type { ErrorCode } from '../../base/errors.ts'
+import type { Db, Reader, Tx } from '../../db/db.ts'
+import type { Accounts } from '../accounts.ts'
+import type { Change, ChangeLedger } from '../changes.ts'
+import type { FolderKey, Folders } from '../folders.ts'
+import { addToFolder, countInFolders, foldersOf, messagesIn, partsOf, takeFromFolder } from '../folders-filing.ts'
+import type { Account, ChangeType } from '../records.ts'
+import { recountThread } from '../threads/recount.ts'
+import { type EditRow, editRows, eraseRows, idsOf, threadMessages, writeEdit } from './edit-rows.ts'
+
+/** What is to be changed. Keywords are lower-case, those of the flags (`$seen` …) included; folders are public ids. */
+export interface MessageChange {
+  keywords?: { add?: readonly string[]; remove?: readonly string[] } | { set: readonly string[] }
+  folders?: { add?: readonly string[]; remove?: readonly string[] } | { set: readonly string[] }
+}
+
+/** What became of each message that was named. */
+export interface Edited {
+  updated: string[]
+  notFound: string[]
+  notUpdated: { id: string; code: ErrorCode; message: string }[]
+}
+
+/** Keywords a message has at most (decisions §10.3), and folders it lies in. */
+export const KEYWORDS_MAX = 100
+export const FOLDERS_MAX = 10
+const JUNK = '$junk'
+const NOT_JUNK = '$notjunk'
+
+interface Parts {
+  db: Db
+  clock: Clock
+  accounts: Accounts
+  folders: Folders
+  changes: ChangeLedger
+}
+
+/** What a unit of work has touched, gathered for the ledger. */
+interface Touched {
+  messages: Change[]
+  threads: Set<number>
+  bytes: number
+  count: number
+}
+
+type Named = FolderKey & { name: string }
+
+export class MessageEdits {
+  readonly #parts: Parts
+
+  constructor(parts: Parts) {
+    this.#parts = parts
+  }
+
+  /** Changes messages in one unit of work; what is wrong with one does not hinder the others. */
+  change(account: Account, ids: readonly string[], change: MessageChange): Promise<Edited> {
+    return this.#parts.db.write((tx) => this.changeIn(tx, account, ids, change))
+  }
+
+  /** The same inside a unit of work of the caller. */
+  async changeIn(tx: Tx, account: Account, ids: readonly string[], change: MessageChange): Promise<Edited> {
+    const rows = await editRows(tx, account, ids)
+    const known = await this.#parts.folders.keys(account, tx)
+    const filed = await foldersOf(
+      tx,
+      [...rows.values()].map(({ n }) => n),
+    )
+    const edited: Edited = { updated: [], notFound: [], notUpdated: [] }
+    const touched: Touched = { messages: [], threads: new Set(), bytes: 0, count: 0 }
+    for (const id of ids) {
+      const row = rows.get(id)
+      if (row === undefined) {
+        edited.notFound.push(id)
+        continue
+      }
+      const wanted = wish(row, filed.get(row.n)!, known, change)
+      if ('refused' in wanted) edited.notUpdated.push({ id, ...wanted.refused })
+      else {
+        edited.updated.push(id)
+        await this.#apply(tx, account, row, filed.get(row.n)!, wanted, touched)
+      }
+    }
+    await this.#tell(tx, account, known, touched)
+    return edited
+  }
+
+  /** Erases messages for good. @returns how many there were */
+  async eraseIn(tx: Tx, account: Account, ids: readonly string[]): Promise<number> {
+    const rows = await editRows(tx, account, ids)
+    const known = await this.#parts.folders.keys(account, tx)
+    const touched: Touched = { messages: [], threads: new Set(), bytes: 0, count: 0 }
+    const filed = await foldersOf(
+      tx,
+      [...rows.values()].map(({ n }) => n),
+    )
+    for (const { n, id, thread, sizeBytes } of rows.values()) {
+      for (const folder of filed.get(n)!) await takeFromFolder(tx, folder.n, n)
+      await eraseRows(tx, n)
+      touched.messages.push({ type: 'messages', n, object: id, kind: 'destroyed' })
+      touched.threads.add(thread)
+      touched.bytes -= sizeBytes
+      touched.count--
+    }
+    await this.#tell(tx, account, known, touched)
+    return rows.size
+  }
+
+  /** Ids of messages in a folder, the oldest there first: to go through it in pieces. */
+  async inFolder(reader: Reader, account: Account, folderId: string, limit: number): Promise<string[]> {
+    const folder = (await this.#parts.folders.keys(account, reader)).find(({ id }) => id === folderId)
+    return folder === undefined ? [] : idsOf(reader, await messagesIn(reader, folder.n, limit))
+  }
+
+  async #apply(
+    tx: Tx,
+    account: Account,
+    row: EditRow,
+    before: readonly FolderKey[],
+    { keywords, folders }: Wish,
+    touched: Touched,
+  ): Promise<void> {
+    const isSame = sameSet(keywords, row.keywords)
+    const left = before.filter(({ n }) => !folders.some((folder) => folder.n === n))
+    const entered = folders.filter(({ n }) => !before.some((folder) => folder.n === n))
+    if (isSame && left.length === 0 && entered.length === 0) return
+    for (const { n } of left) await takeFromFolder(tx, n, row.n)
+    for (const { n } of entered) await addToFolder(tx, n, row)
+    await writeEdit(tx, account, row.n, { keywords, listed: folders.some(isOutside) })
+    touched.messages.push({ type: 'messages', n: row.n, object: row.id, kind: 'updated' })
+    touched.threads.add(row.thread)
+  }
+
+  /** Counts threads and folders anew, and tells the ledger; nothing where nothing changed. */
+  async #tell(tx: Tx, account: Account, known: readonly Named[], touched: Touched): Promise<void> {
+    if (touched.messages.length === 0) return
+    const told: Change[] = [...touched.messages]
+    const changedFolders = new Set<number>()
+    for (const thread of touched.threads) {
+      const messages = await threadMessages(tx, thread)
+      const parts = await partsOf(tx, new Map(messages.map(({ n, seen }) => [n, seen])))
+      const { id, gone, lastReceivedAt } = await recountThread(tx, thread, messages)
+      for (const folder of await countInFolders(tx, thread, parts, lastReceivedAt)) changedFolders.add(folder)
+      told.push({ type: 'threads', n: thread, object: id, kind: gone ? 'destroyed' : 'updated' })
+    }
+    for (const { n, id } of known) {
+      if (changedFolders.has(n)) told.push({ type: 'folders', n, object: id, kind: 'updated' })
+    }
+    const types = new Set<ChangeType>(told.map(({ type }) => type))
+    if (touched.count !== 0) types.add('quotas')
+    const seq = await this.#parts.accounts.advance(tx, account.n, [...types], {
+      bytes: touched.bytes,
+      messages: touched.count,
+    })
+    await this.#parts.changes.record(tx, account.n, seq, told, this.#parts.clock.now())
+  }
+}
+
+/** How a message is to be. */
+interface Wish {
+  keywords: string[]
+  folders: FolderKey[]
+}
+
+function wish(
+  row: EditRow,
+  before: readonly FolderKey[],
+  known: readonly Named[],
+  change: MessageChange,
+): Wish | { refused: { code: ErrorCode; message: string } } {
+  const keywords = changed(row.keywords, change.keywords)
+  if (keywords.length > KEYWORDS_MAX) return refused(`A message has at most ${KEYWORDS_MAX} keywords.`)
+  const ids = changed(
+    before.map(({ id }) => id),
+    change.folders ?? moved(row.keywords, keywords, before, known),
+  )
+  const folders = ids.flatMap((id) => known.find((folder) => folder.id === id) ?? [])
+  if (folders.length < ids.length) return refused('There is no such folder.')
+  if (folders.length === 0) return refused('A message lies in at least one folder.')
+  if (folders.length > FOLDERS_MAX) return refused(`A message lies in at most ${FOLDERS_MAX} folders.`)
+  // Each of the two takes the other back.
+  const added = keywords.filter((keyword) => !row.keywords.includes(keyword))
+  const dropped = added.includes(JUNK) ? NOT_JUNK : added.includes(NOT_JUNK) ? JUNK : null
+  return { keywords: keywords.filter((keyword) => keyword !== dropped), folders }
+}
+
+/** Marking as junk moves to Junk, marking as not junk moves from there to the Inbox (decisions §10.3). */
+function moved(
+  before: readonly string[],
+  after: readonly string[],
+  folders: readonly FolderKey[],
+  known: readonly Named[],
+): MessageChange['folders'] {
+  const isNew = (keyword: string) => after.includes(keyword) && !before.includes(keyword)
+  const idOf = (role: string) => known.find((folder) => folder.role === role)!.id
+  if (isNew(JUNK)) return { set: [idOf('junk')] }
+  const isJunk = folders.some(({ role }) => role === 'junk')
+  return isNew(NOT_JUNK) && isJunk ? { remove: [idOf('junk')], add: [idOf('inbox')] } : undefined
+}
+
+function changed(
+  before: readonly string[],
+  change: { add?: readonly string[]; remove?: readonly string[] } | { set: readonly string[] } | undefined,
+): string[] {
+  if (change === undefined) return [...before]
+  if ('set' in change) return [...new Set(change.set)]
+  const removed = new Set(change.remove ?? [])
+  return [...new Set([...before.filter((one) => !removed.has(one)), ...(change.add ?? [])])]
+}
+
+function refused(message: string): { refused: { code: ErrorCode; message: string } } {
+  return { refused: { code: 'validation_error', message } }
+}
+
+function sameSet(one: readonly string[], other: readonly string[]): boolean {
+  return one.length === other.length && one.every((item) => other.includes(item))
+}
+
+function isOutside({ role }: FolderKey): boolean {
+  return role !== 'junk' && role !== 'trash'
+}

@@ -1,0 +1,194 @@
+// A mailbox two clients share in a model test: one works on it at random, and everything that is counted can be counted from scratch.
+
+import assert from 'node:assert/strict'
+import { newId } from '../../src/base/ids.ts'
+import { sha256 } from '../../src/base/secrets.ts'
+import type { Inspection, ParsedMail } from '../../src/mail/mail.ts'
+import type { MessageChange } from '../../src/store/messages/edits.ts'
+import type { Account, Folder } from '../../src/store/records.ts'
+import { mailOf, person, type TestStore } from './mailbox.ts'
+import type { Random } from './random.ts'
+
+const ME = 'me@shop.test'
+const SUBJECTS = ['Order', 'Re: Order', 'Invoice', 'Fwd: Invoice', 'Hello', '']
+const KEYWORDS = ['$seen', '$flagged', '$answered', '$draft', 'work', 'later', '$junk', '$notjunk']
+
+export class ModelMailbox {
+  readonly house: TestStore
+  readonly mailboxId: string
+  readonly #random: Random
+  #known: string[] = []
+  #arrived = 0
+
+  private constructor(house: TestStore, mailboxId: string, random: Random) {
+    this.house = house
+    this.mailboxId = mailboxId
+    this.#random = random
+  }
+
+  static async open(house: TestStore, random: Random): Promise<ModelMailbox> {
+    const mailboxId = newId('mailbox')
+    await house.db.write((tx) => house.store.openAccount(tx, mailboxId))
+    return new ModelMailbox(house, mailboxId, random)
+  }
+
+  async account(): Promise<Account> {
+    return (await this.house.store.accounts.byMailbox(this.mailboxId))!
+  }
+
+  /** One random deed. */
+  async work(): Promise<void> {
+    const random = this.#random
+    this.house.clock.advance(random.below(3) * 700)
+    const kind = random.below(10)
+    if (kind < 4 || this.#known.length === 0) await this.#arrive()
+    else if (kind < 9) await this.#edit()
+    else await this.#erase()
+  }
+
+  async #arrive(): Promise<void> {
+    const random = this.#random
+    const mail: Partial<ParsedMail> = {
+      subject: random.pick(SUBJECTS),
+      from: [person(`p${random.below(4)}@else.test`)],
+      to: [person(ME)],
+      messageId: `${++this.#arrived}@else.test`,
+      inReplyTo: random.chance(0.5) ? [`${random.below(this.#arrived + 2)}@else.test`] : [],
+      hasAttachments: random.chance(0.2),
+    }
+    const bytes = Buffer.from(newId('message'))
+    const inspection = {
+      mail: mailOf(mail),
+      ...{ hash: sha256(bytes), arrivedHash: sha256(bytes), sizeBytes: bytes.length },
+      chunks: [{ start: 0, sizeBytes: bytes.length, zstd: false, data: bytes }],
+    } as unknown as Inspection
+    const none = 'none' as const
+    const target = {
+      ...{ mailboxId: this.mailboxId, rcptTo: ME, email: ME, quotaBytes: 1e9, junk: random.chance(0.15) },
+      authentication: { spf: none, dkim: none, dmarc: none, arc: none, fromAligned: false, reasons: [] },
+      spam: { score: 0, isSpam: false, reasons: [] },
+    }
+    const receivedAt = this.house.clock.now() - random.below(3) * 1000
+    const [stored] = await this.house.store.deliver(
+      { inspection, mailFrom: 'a@else.test', receivedAt },
+      [target],
+      async () => {},
+    )
+    this.#known.push(stored!.messageId!)
+  }
+
+  async #edit(): Promise<void> {
+    const random = this.#random
+    const account = await this.account()
+    const folders = (await this.house.store.folders.list(account)).map(({ id }) => id)
+    const ids = random.some(this.#known, Math.min(1, 4 / this.#known.length))
+    const change: MessageChange = {}
+    if (random.chance(0.7)) {
+      change.keywords = random.chance(0.3)
+        ? { set: random.some(KEYWORDS.slice(0, 6), 0.3) }
+        : { add: random.some(KEYWORDS, 0.2), remove: random.some(KEYWORDS, 0.2) }
+    }
+    if (random.chance(0.5)) {
+      change.folders = random.chance(0.5)
+        ? { set: random.some(folders, 0.3) }
+        : { add: random.some(folders, 0.2), remove: random.some(folders, 0.3) }
+    }
+    await this.house.store.edits.change(account, ids, change)
+  }
+
+  async #erase(): Promise<void> {
+    const account = await this.account()
+    const ids = this.#random.some(this.#known, Math.min(1, 2 / this.#known.length))
+    await this.house.db.write((tx) => this.house.store.edits.eraseIn(tx, account, ids))
+    this.#known = this.#known.filter((id) => !ids.includes(id))
+  }
+
+  /** Everything that is kept as a count or a summary, against the rows it is of. */
+  async recount(): Promise<void> {
+    const { db } = this.house
+    const account = await this.account()
+    const one = async <T>(sql: string): Promise<T[]> => db.scan.all<T>(sql, [account.n])
+    assert.deepEqual(
+      await one(
+        'SELECT n, total_messages, unread_messages, total_threads, unread_threads FROM folders WHERE account = ? ORDER BY n',
+      ),
+      await one(`SELECT f.n, count(m.n) AS total_messages, coalesce(sum(m.seen = 0), 0) AS unread_messages,
+          count(DISTINCT m.thread) AS total_threads, count(DISTINCT CASE WHEN m.seen = 0 THEN m.thread END) AS unread_threads
+        FROM folders f LEFT JOIN message_folders mf ON mf.folder = f.n LEFT JOIN messages m ON m.n = mf.message
+        WHERE f.account = ? GROUP BY f.n ORDER BY f.n`),
+    )
+    assert.deepEqual(
+      await one(`SELECT tf.thread, tf.folder, tf.messages, tf.unread, tf.last_received_at FROM thread_folders tf
+        JOIN threads t ON t.n = tf.thread WHERE t.account = ? ORDER BY 1, 2`),
+      await one(`SELECT m.thread, mf.folder, count(*) AS messages, sum(m.seen = 0) AS unread, t.last_received_at
+        FROM messages m JOIN message_folders mf ON mf.message = m.n JOIN threads t ON t.n = m.thread
+        WHERE m.account = ? GROUP BY m.thread, mf.folder ORDER BY 1, 2`),
+    )
+    assert.deepEqual(
+      await one(
+        'SELECT n, listed, message_count, unread_count, has_attachments, last_received_at FROM threads WHERE account = ? ORDER BY n',
+      ),
+      await one(`SELECT t.n, max(m.listed) AS listed, count(*) AS message_count, sum(m.seen = 0) AS unread_count,
+          max(m.has_attachments) AS has_attachments, max(m.received_at) AS last_received_at
+        FROM threads t JOIN messages m ON m.thread = t.n
+          AND (m.listed = 1 OR NOT EXISTS (SELECT 1 FROM messages o WHERE o.thread = t.n AND o.listed = 1))
+        WHERE t.account = ? GROUP BY t.n ORDER BY t.n`),
+    )
+    assert.deepEqual(
+      await one('SELECT used_bytes, message_count FROM accounts WHERE n = ?'),
+      await one(
+        'SELECT coalesce(sum(size_bytes), 0) AS used_bytes, count(*) AS message_count FROM messages WHERE account = ?',
+      ),
+    )
+    assert.deepEqual(
+      await one('SELECT n, listed FROM messages WHERE account = ? ORDER BY n'),
+      await one(`SELECT m.n, max(f.role IS NULL OR f.role NOT IN ('junk', 'trash')) AS listed FROM messages m
+        JOIN message_folders mf ON mf.message = m.n JOIN folders f ON f.n = mf.folder WHERE m.account = ? GROUP BY m.n ORDER BY m.n`),
+    )
+    const { low, high } = { low: account.n * 2 ** 32, high: (account.n + 1) * 2 ** 32 }
+    const indexed = await db.scan.all<{ n: number }>(
+      'SELECT rowid AS n FROM message_text WHERE rowid BETWEEN ? AND ? ORDER BY 1',
+      [BigInt(low), BigInt(high)] as never,
+    )
+    assert.deepEqual(indexed, await one('SELECT n FROM messages WHERE account = ? ORDER BY n'))
+  }
+
+  /** What a client that asks for everything sees. */
+  async view(): Promise<{ messages: Map<string, string>; threads: Map<string, string>; folders: Map<string, string> }> {
+    const { store, db } = this.house
+    const account = await this.account()
+    const ids = await db.scan.all<{ id: string }>('SELECT id FROM messages WHERE account = ?', [account.n])
+    const threads = await db.scan.all<{ id: string }>('SELECT id FROM threads WHERE account = ?', [account.n])
+    return {
+      messages: new Map(await Promise.all(ids.map(async ({ id }) => [id, await this.shown('messages', id)] as const))),
+      threads: new Map(
+        await Promise.all(threads.map(async ({ id }) => [id, await this.shown('threads', id)] as const)),
+      ),
+      folders: new Map((await store.folders.list(account)).map((folder) => [folder.id, counts(folder)])),
+    }
+  }
+
+  /** What a client sees of one thing when it asks for it; "" when it is gone. */
+  async shown(type: 'messages' | 'threads' | 'folders', id: string): Promise<string> {
+    const { store } = this.house
+    const account = await this.account()
+    if (type === 'folders') {
+      const folder = await store.folders.byId(account, id)
+      return folder === undefined ? '' : counts(folder)
+    }
+    if (type === 'threads') {
+      const thread = await store.threads.get(account, id)
+      if (thread === undefined) return ''
+      const { messageCount, unreadCount, folderIds, messageIds, lastMessage } = thread
+      return JSON.stringify([messageCount, unreadCount, [...folderIds].sort(), messageIds, lastMessage.id])
+    }
+    const message = await store.messages.get(account, id)
+    return message === undefined
+      ? ''
+      : JSON.stringify([message.keywords, [...message.folderIds].sort(), message.threadId])
+  }
+}
+
+function counts({ totalMessages, unreadMessages, totalThreads, unreadThreads }: Folder): string {
+  return JSON.stringify([totalMessages, unreadMessages, totalThreads, unreadThreads])
+}
