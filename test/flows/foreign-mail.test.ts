@@ -1,0 +1,177 @@
+// Every foreign mail there is comes in over SMTP: none is lost, none stops anything, each can be read back byte for byte.
+
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import type { AttachmentFile } from '../../src/surfaces/rest/schemas/attachment-file.ts'
+import type { CleanContent } from '../../src/surfaces/rest/schemas/clean-content.ts'
+import type { Message } from '../../src/surfaces/rest/schemas/message.ts'
+import type { ParsedFile } from '../../src/surfaces/rest/schemas/parsed-file.ts'
+import { data } from '../rest/expect.ts'
+import { fixtureBytes, fixtureJson, fixtureNames, fixturesMissing } from '../support/fixtures.ts'
+import { startHouse } from '../support/house.ts'
+import { SmtpClient } from '../support/smtp.ts'
+
+const house = await startHouse()
+after(() => house.close())
+const team = await house.team()
+await team.domain('shop.test')
+
+interface Foreign {
+  name: string
+  content: Buffer
+}
+
+/** Lines as they travel. What these files lost of it when they were saved is nothing a mail can have. */
+function onTheWire(bytes: Buffer): Buffer {
+  const text = bytes.toString('latin1').replace(/\r\n|\r|\n/g, '\r\n')
+  return Buffer.from(text.endsWith('\r\n') ? text : `${text}\r\n`, 'latin1')
+}
+
+function filesOf(folder: string, ending: string): Foreign[] {
+  return fixtureNames(folder, ending).map((name) => {
+    const path = `${folder}/${name}`
+    return { name: path, content: onTheWire(fixtureBytes(path)) }
+  })
+}
+
+/** A text or HTML of the suites as the body of a mail. */
+function wrapped(name: string, type: string, body: Buffer): Foreign {
+  const head = `From: Eve <eve@else.test>\r\nTo: ana@shop.test\r\nSubject: ${name.replaceAll('/', ' ')}\r\nMIME-Version: 1.0\r\n`
+  const kind = `Content-Type: ${type}; charset=utf-8\r\nContent-Transfer-Encoding: 8bit\r\n\r\n`
+  return { name, content: onTheWire(Buffer.concat([Buffer.from(head + kind), body])) }
+}
+
+/** The mails of a mailbox file of old: each begins with a line "From ". */
+function ofMbox(path: string): Foreign[] {
+  const text = fixtureBytes(path).toString('latin1').replaceAll('\r\n', '\n')
+  const mails = text.split(/(?:^|\n)From [^\n]*\n/).slice(1)
+  return mails.map((mail, at) => ({ name: `${path}#${at}`, content: onTheWire(Buffer.from(mail, 'latin1')) }))
+}
+
+const CLEAN = 'clean-content'
+const SUITES: [string, () => Foreign[]][] = [
+  [
+    'mime',
+    () => [
+      ...['enmime', 'mail-parser', 'ruby-mail', 'webklex', 'flanker', 'mailcore2'].flatMap((suite) => [
+        ...filesOf(`mime/${suite}`, '.eml'),
+        ...filesOf(`mime/${suite}`, '.raw'),
+      ]),
+      ...filesOf('mime/mime4j-testmsgs', '.msg'),
+      ...filesOf('mime/mime4j-mimetools-testmsgs', '.msg'),
+      ...filesOf('mime/python-email', '.txt'),
+      ...filesOf('mime/mailcore2/parser/input', ''),
+    ],
+  ],
+  [
+    'html',
+    () =>
+      fixtureJson<{ payload: string }[]>('html/dompurify-expect.json').map(({ payload }, at) =>
+        wrapped(`html/${at}`, 'text/html', Buffer.from(payload)),
+      ),
+  ],
+  [
+    'threading',
+    () => [
+      ...filesOf('threading/jwz-messages', '.eml'),
+      ...fixtureNames('threading/ponymail', '.mbox').flatMap((name) => ofMbox(`threading/ponymail/${name}`)),
+    ],
+  ],
+  [
+    CLEAN,
+    () => [
+      ...filesOf(CLEAN, '.eml'),
+      ...fixtureNames(CLEAN, '.txt').map((name) =>
+        wrapped(`${CLEAN}/${name}`, 'text/plain', fixtureBytes(`${CLEAN}/${name}`)),
+      ),
+      ...fixtureNames(CLEAN, '.html').map((name) =>
+        wrapped(`${CLEAN}/${name}`, 'text/html', fixtureBytes(`${CLEAN}/${name}`)),
+      ),
+    ],
+  ],
+  ['corpus', () => filesOf('corpus/spamassassin', '.txt')],
+]
+
+/** Fields only the receiving host may write are taken out of what arrives (RFC 5321 4.4); all else is kept. */
+function withoutOurs(content: Buffer): Buffer {
+  const text = content.toString('latin1')
+  const blank = text.indexOf('\r\n\r\n')
+  const end = text.startsWith('\r\n') ? 0 : blank < 0 ? text.length : blank + 2
+  const ours = /^(?:return-path|received-spf|x-spam-[!-9;-~]*)[ \t]*:.*\r\n(?:[ \t].*\r\n)*/gim
+  return Buffer.from(text.slice(0, end).replace(ours, '') + text.slice(end), 'latin1')
+}
+
+for (const [suite, mails] of SUITES) {
+  test(`${suite}: all of it`, { skip: fixturesMissing(suite) }, async () => {
+    const box = await team.mailbox(`${suite}@shop.test`)
+    const foreign = mails()
+    assert.ok(foreign.length > 50, `${foreign.length} mails`)
+    const taken = await handIn(foreign, box.email)
+    const account = (await house.app.store.accounts.byMailbox(box.id))!
+    assert.equal(account.messageCount, taken.length)
+    const rows = await house.app.db.scan.all<{ id: string; blob: Uint8Array; size_bytes: number }>(
+      'SELECT id, blob, size_bytes FROM messages WHERE account = ? ORDER BY rowid',
+      [account.n],
+    )
+    const left = new Map(taken.map(({ name, content }) => [name, withoutOurs(content)]))
+    for (const { id } of rows) {
+      const raw = await bytesOf(`/mailbox/messages/${id}/raw`, box.key)
+      const found = [...left].find(([, content]) => raw.subarray(-content.length).equals(content))
+      assert.ok(found !== undefined, `${id} is none of the mails that were sent`)
+      left.delete(found[0])
+      await isReadable(id, box.key, found[0])
+    }
+    assert.deepEqual([...left.keys()], [])
+  })
+}
+
+/** Mails of one connection. */
+const AT_ONCE = 40
+
+/** Hands the mails in, equal ones once. @returns those that were taken: all but what breaks the rules of the protocol */
+async function handIn(foreign: Foreign[], to: string): Promise<Foreign[]> {
+  const mails = [...new Map(foreign.map((mail) => [mail.content.toString('latin1'), mail])).values()]
+  const refused = mails.filter(({ content }) => content.includes(0))
+  for (const { name, content } of refused) {
+    await using client = await SmtpClient.greet(house.ports.smtp)
+    const reply = await client.mail({ from: 'eve@else.test', to, content })
+    assert.match(`${reply.code} ${reply.text}`, /^550 .*5\.6\.11/, name)
+  }
+  const taken = mails.filter((mail) => !refused.includes(mail))
+  for (let from = 0; from < taken.length; from += AT_ONCE) {
+    await using client = await SmtpClient.greet(house.ports.smtp)
+    for (const { name, content } of taken.slice(from, from + AT_ONCE)) {
+      const reply = await client.mail({ from: 'eve@else.test', to, content })
+      assert.equal(reply.code, 250, `${name}: ${reply.text}`)
+    }
+  }
+  return taken
+}
+
+/** The message in full, its clean content in both forms, and each of its files: whole, described, looked into. */
+async function isReadable(id: string, key: string, name: string): Promise<void> {
+  const message = data<Message>(
+    await house.get(`/mailbox/messages/${id}?include=headers,text_body,html_body,attachments`, key),
+  )
+  for (const format of ['text', 'markdown']) {
+    const clean = data<CleanContent>(await house.get(`/mailbox/messages/${id}/clean-content?format=${format}`, key))
+    assert.ok(clean.content.isWellFormed(), name)
+    assert.equal(clean.char_count, [...clean.content].length, name)
+  }
+  for (const { id: file, size_bytes } of message.attachments!) {
+    const record = data<AttachmentFile>(await house.get(`/mailbox/attachments/${file}`, key))
+    const bytes = await bytesOf(`/mailbox/attachments/${file}/content`, key)
+    assert.equal(bytes.length, size_bytes, name)
+    const digest = Buffer.from(await crypto.subtle.digest('SHA-256', new Uint8Array(bytes))).toString('hex')
+    assert.equal(digest, record.sha256, name)
+    const parsed = data<ParsedFile>(await house.get(`/mailbox/attachments/${file}/parsed`, key))
+    assert.ok(['parsed', 'unsupported', 'failed'].includes(parsed.status), name)
+  }
+}
+
+async function bytesOf(path: string, key: string): Promise<Buffer> {
+  const headers = { authorization: `Bearer ${key}`, accept: path.endsWith('/raw') ? 'message/rfc822' : '*/*' }
+  const response = await fetch(`${house.origin}/api/v1${path}`, { headers })
+  assert.equal(response.status, 200, path)
+  return Buffer.from(await response.arrayBuffer())
+}
