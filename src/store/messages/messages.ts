@@ -1,7 +1,7 @@
 // Messages as they are read: lists, single ones, their bodies and header.
 
 import type { Clock } from '../../base/clock.ts'
-import type { Db } from '../../db/db.ts'
+import type { Db, Reader } from '../../db/db.ts'
 import { pageOf } from '../../db/page.ts'
 import type { Accounts } from '../accounts.ts'
 import type { Blobs } from '../blobs.ts'
@@ -15,6 +15,7 @@ import { threadIdsOf } from '../threads/numbers.ts'
 import { type Original, originalOf } from './answered.ts'
 import { type Bodies, type Field, readBodies, readHeader } from './bodies.ts'
 import { type StoredBodies, storedBodies } from './body-bytes.ts'
+import { countMessages, type MessageCount } from './count.ts'
 import { detailOf, keptStructure } from './detail.ts'
 import { isShort, listPlaces, type MessageCut } from './list.ts'
 import { summariesOf } from './rows.ts'
@@ -49,6 +50,24 @@ export class Messages {
     const { items, next } = pageOf(places, cut.limit, keyOf, numberOf)
     const summaries = await summariesOf(db.read, items, (threads) => threadIdsOf(db.read, threads))
     return { items: items.flatMap((n) => summaries.get(n) ?? []), next }
+  }
+
+  /** How many a list with this filter would show, and how large they are together (bytes). */
+  async count(account: Account, filter: MessageFilter): Promise<MessageCount> {
+    const { db, folders, clock } = this.#parts
+    const search = await openSearch({ reader: db.read, folders, now: clock.now() }, account, filter)
+    return countMessages(db.scan, search)
+  }
+
+  /** What lists show of one message; undefined when there is none. */
+  async summary(
+    account: Account,
+    id: string,
+    reader: Reader = this.#parts.db.read,
+  ): Promise<MessageSummary | undefined> {
+    const row = await reader.get<{ n: number }>('SELECT n FROM messages WHERE id = ? AND account = ?', [id, account.n])
+    if (row === undefined) return undefined
+    return (await summariesOf(reader, [row.n], (threads) => threadIdsOf(reader, threads))).get(row.n)
   }
 
   async get(account: Account, id: string): Promise<MessageDetail | undefined> {

@@ -3,6 +3,7 @@
 import { Type } from 'typebox'
 import { conflict, notFound } from '../../../base/errors.ts'
 import type { Context } from '../../../context.ts'
+import type { Content } from '../../../store/blobs.ts'
 import type { StoredFile } from '../../../store/contents.ts'
 import { uploadedFile } from '../../../store/contents.ts'
 import { gatherContent } from '../../../store/gather.ts'
@@ -48,7 +49,7 @@ const uploadAttachment = route({
   async handle({ body, principal, app, request }) {
     const account = await writableAccountOf(app, principal)
     const { filename, contentType } = body
-    const content = body.content instanceof Uint8Array ? await gatherContent([body.content]) : body.content
+    const content = body.content instanceof Uint8Array ? await gather(app, body.content) : body.content
     const { hash: sha256, sizeBytes } = content
     await requireRoom(app, account, sizeBytes)
     await app.store.blobs.putAll([content])
@@ -140,6 +141,11 @@ export async function fileOf(app: Context, account: Account, id: string): Promis
   const file = await app.store.contents.file(account, id)
   if (file === undefined) throw notFound('attachment')
   return file
+}
+
+/** What came in JSON; bytes that came as they are were looked at on their way. */
+function gather(app: Context, bytes: Uint8Array): Promise<Content> {
+  return gatherContent(app.virusScan?.watch([bytes], 'content') ?? [bytes])
 }
 
 function show(app: Context, account: Account, file: StoredFile): AttachmentFile {

@@ -2,23 +2,16 @@
 
 import { Type } from 'typebox'
 import { notFound } from '../../../base/errors.ts'
-import type { Context } from '../../../context.ts'
-import { submissionStatus } from '../../../outbound/submit/submission-status.ts'
-import type { Account } from '../../../store/records.ts'
 import { route } from '../../http/route.ts'
 import { CommaList, Default, Id, listOf, pageQuery, Words } from '../../http/schema.ts'
-import {
-  MESSAGE_PARTS,
-  Message,
-  type MessageContent,
-  type MessageContext,
-  type MessagePart,
-  presentMessage,
-} from '../schemas/message.ts'
+import { MESSAGE_PARTS, Message, type MessagePart } from '../schemas/message.ts'
 import { MessageSummary, presentSummary } from '../schemas/message-summary.ts'
 import { accountOf } from './account.ts'
 import { MAILBOX_LIMITS, MAILBOX_PAGE } from './limits.ts'
+import { showMessage } from './message-content.ts'
+import { messageEdits } from './message-edit.ts'
 import { messageFilters, queryState, readFilter } from './message-filter.ts'
+import { manyMessages } from './message-many.ts'
 import { presentOnce } from './shown.ts'
 
 const listMessages = route({
@@ -84,44 +77,11 @@ const readMessage = route({
   etag: true,
   async handle({ params: { message_id }, query, principal, app }) {
     const account = await accountOf(app, principal)
-    const { messages: state } = account.states
-    const message = await app.store.messages.get(account, message_id)
-    if (message === undefined) throw notFound('message')
-    const include = new Set<MessagePart>(query.include)
-    const content = await readContent(app, account, message_id, include, query.body_chars)
-    return presentMessage(message, include, content, {
-      state,
-      blobId: app.store.blobNames.of(account.mailboxId),
-      sent: await sentAs(app, account, message_id),
-    })
+    const how = { include: new Set<MessagePart>(query.include), chars: query.body_chars }
+    const shown = await showMessage(app, account, message_id, how)
+    if (shown === undefined) throw notFound('message')
+    return shown
   },
 })
 
-/** How this mailbox sent a message; null for one it received. */
-async function sentAs(app: Context, account: Account, id: string): Promise<MessageContext['sent']> {
-  const { emails } = app.outbound
-  const submission = await app.store.submissions.ofMessage(account, id)
-  if (submission === undefined) return null
-  const { emailId, id: submissionId } = submission
-  const email = await emails.byId(emailId)
-  const deliveries = email === undefined ? [] : await emails.deliveriesOf(email.n)
-  const status = deliveries.length === 0 ? null : submissionStatus(submission, deliveries, app.clock.now())
-  return { emailId, submissionId, status }
-}
-
-async function readContent(
-  app: Context,
-  account: Account,
-  id: string,
-  include: ReadonlySet<MessagePart>,
-  chars: number,
-): Promise<MessageContent> {
-  const { messages } = app.store
-  const wantsBody = include.has('text_body') || include.has('html_body')
-  return {
-    headers: include.has('headers') ? await messages.headers(account, id) : undefined,
-    bodies: wantsBody ? await messages.bodies(account, id, chars) : undefined,
-  }
-}
-
-export const messages = [listMessages, readMessage]
+export const messages = [listMessages, ...manyMessages, readMessage, ...messageEdits]

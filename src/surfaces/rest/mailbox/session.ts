@@ -10,6 +10,7 @@ import { accountOf } from './account.ts'
 import { MAILBOX_LIMITS } from './limits.ts'
 
 const UPDATE = 'PATCH /mailbox/messages/{message_id}'
+const DELETE = 'DELETE /mailbox/messages/{message_id}'
 const UPDATE_FIELDS = ['keywords', 'flags', 'folder_ids']
 
 /** @param others the routes of the Mailbox API beside this one */
@@ -51,6 +52,8 @@ export function abilities(
 ): Pick<Static<typeof Session>, 'capabilities' | 'gated' | 'endpoints'> {
   const callable = routes.filter((candidate) => mayCall(principal, candidate))
   const names = new Set(callable.map(nameOf))
+  // One route, and a scope more for what cannot be taken back.
+  if (names.has(DELETE) && allows(principal.permissions, 'mailbox.write')) names.add(`${DELETE}?permanent=true`)
   const flags = <T extends Record<string, string>>(endpoints: T) =>
     Object.fromEntries(Object.entries(endpoints).map(([flag, name]) => [flag, names.has(name)])) as {
       [K in keyof T]: boolean

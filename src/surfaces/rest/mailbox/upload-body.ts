@@ -62,7 +62,7 @@ export const reader: BodyReader<GivenFile> = {
 /** The file as the body itself: packed as it comes, so that no more of it is held than that. */
 export const raw: RawBody<GivenFile> = {
   limit: LIMIT,
-  async take({ type, query, bytes }) {
+  async take({ type, query, bytes, app }) {
     const { filename } = query as { filename?: string }
     if (filename === undefined) {
       const message = 'A file that is the body itself needs the parameter filename.'
@@ -71,7 +71,7 @@ export const raw: RawBody<GivenFile> = {
     // What curl calls any body that is not told otherwise says nothing of it.
     const isSilent = /^application\/(?:x-www-form-urlencoded|octet-stream)\b/i.test(type)
     const named = describe(filename, isSilent ? undefined : type.split(';', 1)[0]!.trim())
-    const content = await gatherContent(bytes)
+    const content = await gatherContent(app.virusScan?.watch(bytes, 'body') ?? bytes)
     if (content.sizeBytes === 0) throw new ProductError('missing_parameter', 'The body is empty.', { param: 'body' })
     const digest = createHash('sha256').update(JSON.stringify(named)).update(content.hash).digest()
     return { value: { ...named, content }, digest }

@@ -1,0 +1,228 @@
+// Changing messages: their keywords, their folders, and their end.
+
+import { type Static, Type } from 'typebox'
+import { invalid, notFound, ProductError } from '../../../base/errors.ts'
+import type { Context } from '../../../context.ts'
+import { allows } from '../../../directory/permissions.ts'
+import type { Edited, MessageChange } from '../../../store/messages/edits.ts'
+import type { Account } from '../../../store/records.ts'
+import { route } from '../../http/route.ts'
+import { Id } from '../../http/schema.ts'
+import { MessageSummary, presentSummary } from '../schemas/message-summary.ts'
+import { record } from '../schemas/record.ts'
+import { writableAccountOf } from './account.ts'
+import { MAILBOX_LIMITS } from './limits.ts'
+
+const WRITERS = ['email.receive', 'mailbox.write'] as const
+const params = Type.Object({ message_id: Id('message') })
+const State = Type.String({ description: 'Opaque state of the messages of the mailbox.' })
+const FOLDERS_MAX = 10
+const SYSTEM_MAX = 100
+
+// Decisions §10.3: lower-cased when it comes in; RFC 9051 atoms.
+const Keyword = Type.String({ minLength: 1, maxLength: 255, pattern: "^[!#$&'+-Z\\[^-z|}~]+$", examples: ['$seen'] })
+const Keywords = (description: string, max: number = MAILBOX_LIMITS.keywords_per_update_max) =>
+  Type.Array(Keyword, { maxItems: max, description })
+const FolderIds = (description: string, min = 0) =>
+  Type.Array(Id('folder'), { minItems: min, maxItems: FOLDERS_MAX, uniqueItems: true, description })
+
+const Flags = record('MessageFlagsUpdate', 'Flags that change; those left out stay.', {
+  seen: Type.Optional(Type.Boolean()),
+  flagged: Type.Optional(Type.Boolean()),
+  answered: Type.Optional(Type.Boolean()),
+  draft: Type.Optional(Type.Boolean()),
+})
+
+const updateKeywords = route({
+  method: 'PATCH',
+  path: '/mailbox/messages/{message_id}/keywords',
+  operation: 'updateMessageKeywords',
+  tag: 'Messages',
+  summary: 'Adds and removes keywords of a message, or sets them.',
+  description: '`$junk` moves the message to Junk, `$notjunk` from there to the Inbox.',
+  as: 'mailbox',
+  permission: WRITERS,
+  params,
+  body: record('KeywordsUpdate', 'Either `add` and `remove`, or `set`.', {
+    add: Type.Optional(Keywords('To be added.')),
+    remove: Type.Optional(Keywords('To be removed.')),
+    set: Type.Optional(Keywords('All it is to have.', SYSTEM_MAX)),
+  }),
+  reply: record('MessageKeywords', 'The keywords of a message.', {
+    id: Id('message'),
+    keywords: MessageSummary.properties.keywords,
+    flags: MessageSummary.properties.flags,
+    state: State,
+  }),
+  async handle({ params: { message_id: id }, body, principal, app }) {
+    const account = await writableAccountOf(app, principal)
+    await changeOne(app, account, id, { keywords: keywordsOf(body) })
+    const { keywords, flags } = await summaryOf(app, account, id)
+    return { id, keywords, flags, state: await stateOf(app, account) }
+  },
+})
+
+const updateMessage = route({
+  method: 'PATCH',
+  path: '/mailbox/messages/{message_id}',
+  operation: 'updateMessage',
+  tag: 'Messages',
+  summary: 'Changes keywords, flags or folders of a message.',
+  as: 'mailbox',
+  permission: WRITERS,
+  params,
+  body: record('MessageUpdate', 'At least one member.', {
+    keywords: Type.Optional(Keywords('All it is to have.', SYSTEM_MAX)),
+    flags: Type.Optional({ ...Flags, description: 'Flags that change; those left out stay.' }),
+    folder_ids: Type.Optional(FolderIds('All the folders it is to lie in.', 1)),
+  }),
+  reply: MessageSummary,
+  etag: true,
+  async handle({ params: { message_id: id }, body, principal, app, request }) {
+    const account = await writableAccountOf(app, principal)
+    if (Object.keys(body).length === 0) throw invalid('', 'too_small', 'At least one member is needed.')
+    const change = { keywords: flaggedKeywords(body), folders: body.folder_ids && { set: body.folder_ids } }
+    const edited = await app.db.write(async (tx) => {
+      const before = await app.store.messages.summary(account, id, tx)
+      if (before === undefined) throw notFound('message')
+      request.matches(presentSummary(before))
+      return app.store.edits.changeIn(tx, account, [id], change)
+    })
+    requireUpdated(edited)
+    return summaryOf(app, account, id)
+  },
+})
+
+const updateMessages = route({
+  method: 'POST',
+  path: '/mailbox/messages/batch-update',
+  operation: 'updateMessages',
+  tag: 'Messages',
+  summary: 'Changes keywords and folders of up to 100 messages at once.',
+  description: 'One unit of work; what is wrong with one message does not hinder the others.',
+  as: 'mailbox',
+  permission: WRITERS,
+  body: record('MessageBatchUpdate', 'Which messages, and what of them.', {
+    ids: Type.Array(Id('message'), {
+      ...{ minItems: 1, maxItems: MAILBOX_LIMITS.batch_ids_max, uniqueItems: true },
+      description: 'Messages of this mailbox.',
+    }),
+    add_keywords: Type.Optional(Keywords('To be added.')),
+    remove_keywords: Type.Optional(Keywords('To be removed.')),
+    set_folder_ids: Type.Optional(FolderIds('All the folders they are to lie in.', 1)),
+    add_folder_ids: Type.Optional(FolderIds('Folders they are to lie in as well.')),
+    remove_folder_ids: Type.Optional(FolderIds('Folders they are to lie in no more.')),
+  }),
+  reply: record('MessageBatchUpdated', 'What became of each.', {
+    updated: Type.Array(Id('message')),
+    not_found: Type.Array(Id('message')),
+    not_updated: Type.Array(
+      record('MessageNotUpdated', 'Why one was left as it is.', {
+        id: Id('message'),
+        code: Type.String(),
+        message: Type.String(),
+      }),
+    ),
+    state: State,
+  }),
+  async handle({ body, principal, app }) {
+    const account = await writableAccountOf(app, principal)
+    const { set_folder_ids: set, add_folder_ids: add, remove_folder_ids: remove } = body
+    if (set !== undefined && (add ?? remove) !== undefined) {
+      throw invalid('set_folder_ids', 'forbidden_value', 'Folders are either set, or added and removed.')
+    }
+    const folders = set !== undefined ? { set } : (add ?? remove) === undefined ? undefined : { add, remove }
+    const keywords = keywordsOf({ add: body.add_keywords, remove: body.remove_keywords })
+    const edited = await app.store.edits.change(account, body.ids, { keywords, folders })
+    const { updated, notFound: missing, notUpdated } = edited
+    return { updated, not_found: missing, not_updated: notUpdated, state: await stateOf(app, account) }
+  },
+})
+
+const deleteMessage = route({
+  method: 'DELETE',
+  path: '/mailbox/messages/{message_id}',
+  operation: 'deleteMessage',
+  tag: 'Messages',
+  summary: 'Moves a message to Trash, or erases it.',
+  description: 'Erasing (`permanent=true`) needs the scope mailbox.write and cannot be taken back.',
+  as: 'mailbox',
+  permission: WRITERS,
+  params,
+  query: Type.Object({ permanent: Type.Optional(Type.Boolean({ description: 'Erases it for good.' })) }),
+  reply: record('MessageDeleted', 'It is gone from where it was.', {
+    deleted: Type.Literal(true),
+    id: Id('message'),
+    permanent: Type.Boolean({ description: 'True when its content is erased.' }),
+  }),
+  async handle({ params: { message_id: id }, query, principal, app }) {
+    const permanent = query.permanent === true
+    if (permanent && !allows(principal.permissions, 'mailbox.write')) {
+      throw new ProductError('insufficient_permissions', 'The permission mailbox.write is missing.')
+    }
+    const account = await writableAccountOf(app, principal)
+    if (permanent) {
+      const erased = await app.db.write((tx) => app.store.edits.eraseIn(tx, account, [id]))
+      if (erased === 0) throw notFound('message')
+    } else {
+      const trash = (await app.store.folders.keys(account)).find(({ role }) => role === 'trash')!
+      await changeOne(app, account, id, { folders: { set: [trash.id] } })
+    }
+    return { deleted: true, id, permanent }
+  },
+})
+
+interface KeywordsBody {
+  add?: string[]
+  remove?: string[]
+  set?: string[]
+}
+
+function keywordsOf({ add, remove, set }: KeywordsBody): MessageChange['keywords'] {
+  if (set !== undefined && (add ?? remove) !== undefined) {
+    throw invalid('set', 'forbidden_value', 'Keywords are either set, or added and removed.')
+  }
+  if (set !== undefined) return { set: lower(set) }
+  return (add ?? remove) === undefined ? undefined : { add: lower(add ?? []), remove: lower(remove ?? []) }
+}
+
+/** Keywords and flags are two ways to say the same; where both are given, the flags have the last word. */
+function flaggedKeywords({
+  keywords,
+  flags,
+}: {
+  keywords?: string[]
+  flags?: Static<typeof Flags>
+}): MessageChange['keywords'] {
+  const entries: [string, boolean][] = Object.entries(flags ?? {}).map(([flag, on]) => [`$${flag}`, on])
+  const add = entries.filter(([, on]) => on).map(([keyword]) => keyword)
+  const remove = entries.filter(([, on]) => !on).map(([keyword]) => keyword)
+  if (keywords !== undefined) return { set: [...lower(keywords).filter((one) => !remove.includes(one)), ...add] }
+  return entries.length === 0 ? undefined : { add, remove }
+}
+
+function lower(keywords: readonly string[]): string[] {
+  return keywords.map((keyword) => keyword.toLowerCase())
+}
+
+async function changeOne(app: Context, account: Account, id: string, change: MessageChange): Promise<void> {
+  requireUpdated(await app.store.edits.change(account, [id], change))
+}
+
+function requireUpdated({ notFound: missing, notUpdated }: Edited): void {
+  if (missing.length > 0) throw notFound('message')
+  const [refused] = notUpdated
+  if (refused !== undefined) throw invalid('folder_ids', 'forbidden_value', refused.message)
+}
+
+async function summaryOf(app: Context, account: Account, id: string) {
+  const summary = await app.store.messages.summary(account, id)
+  if (summary === undefined) throw notFound('message')
+  return presentSummary(summary)
+}
+
+async function stateOf(app: Context, account: Account): Promise<string> {
+  return (await app.store.accounts.byMailbox(account.mailboxId))!.states.messages
+}
+
+export const messageEdits = [updateKeywords, updateMessage, updateMessages, deleteMessage]

@@ -1,0 +1,116 @@
+// Many messages at once: several in full, how many there are, and what became of them since a state.
+
+import { Type } from 'typebox'
+import { route } from '../../http/route.ts'
+import { Default, Id, Words } from '../../http/schema.ts'
+import { Changes, changesQuery, presentChanges } from '../schemas/changes.ts'
+import { MESSAGE_PARTS, Message, type MessagePart } from '../schemas/message.ts'
+import { record } from '../schemas/record.ts'
+import { accountOf } from './account.ts'
+import { MAILBOX_LIMITS } from './limits.ts'
+import { showMessage } from './message-content.ts'
+import { messageFilters, readFilter } from './message-filter.ts'
+
+const State = Type.String({ description: 'Opaque state of the messages of the mailbox.' })
+
+const batchGet = route({
+  method: 'POST',
+  path: '/mailbox/messages/batch-get',
+  operation: 'getMessages',
+  tag: 'Messages',
+  summary: 'Shows several messages in full.',
+  as: 'mailbox',
+  permission: 'mailbox.read',
+  body: record('MessageBatchGet', 'Which, and what of them.', {
+    ids: Type.Array(Id('message'), {
+      ...{ minItems: 1, maxItems: MAILBOX_LIMITS.batch_ids_max, uniqueItems: true },
+      description: 'Messages of this mailbox; others are told in `not_found`.',
+    }),
+    body_chars: Default(
+      Type.Integer({
+        ...{ minimum: 0, maximum: MAILBOX_LIMITS.body_chars_max },
+        description: 'Characters (Unicode code points) of each body; the rest is cut.',
+      }),
+      MAILBOX_LIMITS.message_body_chars_default,
+    ),
+    include: Default(
+      Type.Array(Words(MESSAGE_PARTS), { maxItems: MESSAGE_PARTS.length, description: 'The members to show.' }),
+      MESSAGE_PARTS.filter((part) => part !== 'headers'),
+    ),
+  }),
+  reply: record('MessageBatch', 'The messages that were found, in the order they were asked for.', {
+    list: Type.Array(Message),
+    not_found: Type.Array(Type.String()),
+    state: State,
+  }),
+  async handle({ body, principal, app }) {
+    const account = await accountOf(app, principal)
+    const how = { include: new Set<MessagePart>(body.include), chars: body.body_chars }
+    const list: Message[] = []
+    const missing: string[] = []
+    for (const id of body.ids) {
+      const shown = await showMessage(app, account, id, how)
+      if (shown === undefined) missing.push(id)
+      else list.push(shown)
+    }
+    return { list, not_found: missing, state: account.states.messages }
+  },
+})
+
+const countMessages = route({
+  method: 'GET',
+  path: '/mailbox/messages/count',
+  operation: 'getMessageCount',
+  tag: 'Messages',
+  summary: 'Counts the messages a list with the same filters would show.',
+  as: 'mailbox',
+  permission: 'mailbox.read',
+  query: Type.Partial(Type.Object(messageFilters)),
+  reply: record('MessageCount', 'How many, and how large together.', {
+    count: Type.Integer({ minimum: 0 }),
+    unread_count: Type.Integer({ minimum: 0 }),
+    total_size_bytes: Type.Integer({ minimum: 0, description: 'Bytes of the mails as they are stored.' }),
+    state: State,
+  }),
+  async handle({ query, principal, app }) {
+    const account = await accountOf(app, principal)
+    const filter = await readFilter(app, account, query)
+    const { count, unread, sizeBytes } = await app.store.messages.count(account, filter)
+    return { count, unread_count: unread, total_size_bytes: sizeBytes, state: account.states.messages }
+  },
+})
+
+const listChanges = route({
+  method: 'GET',
+  path: '/mailbox/messages/changes',
+  operation: 'listMessageChanges',
+  tag: 'Messages',
+  summary: 'Tells which messages came, changed and went since a state.',
+  description: 'A state that is too old is answered with 409: fetch the list again.',
+  as: 'mailbox',
+  permission: 'mailbox.read',
+  query: changesQuery,
+  reply: Changes,
+  async handle({ query, principal, app }) {
+    const account = await accountOf(app, principal)
+    return presentChanges(await app.store.changes.since(account, 'messages', query.since_state, query.limit))
+  },
+})
+
+const listThreadChanges = route({
+  method: 'GET',
+  path: '/mailbox/threads/changes',
+  operation: 'listThreadChanges',
+  tag: 'Threads',
+  summary: 'Tells which threads came, changed and went since a state.',
+  as: 'mailbox',
+  permission: 'mailbox.read',
+  query: changesQuery,
+  reply: Changes,
+  async handle({ query, principal, app }) {
+    const account = await accountOf(app, principal)
+    return presentChanges(await app.store.changes.since(account, 'threads', query.since_state, query.limit))
+  },
+})
+
+export const manyMessages = [batchGet, countMessages, listChanges, listThreadChanges]
