@@ -9,6 +9,7 @@ import { type Log, openLog } from './base/log.ts'
 import { closeAll } from './base/loop.ts'
 import { openResolver, type Resolver } from './base/resolver.ts'
 import { Vault } from './base/secrets.ts'
+import { VirusScan } from './base/virus-scan.ts'
 import { openWake, type Wake } from './base/wake.ts'
 import type { Config } from './config/config.ts'
 import { type DataFolder, openDataFolder } from './config/data-folder.ts'
@@ -57,6 +58,8 @@ export interface Context {
   cleaner: Cleaner
   /** Looks into files. */
   extractor: Extractor
+  /** Scans uploads; null where nobody does. */
+  virusScan: VirusScan | null
   /** Closes what was opened, the last first; the database is written back before it returns. */
   close(): Promise<void>
 }
@@ -124,6 +127,7 @@ export async function openContext(config: Config, overrides: Overrides = {}): Pr
     inspector,
     cleaner,
     extractor,
+    virusScan: config.CLAMAV_HOST === '' ? null : new VirusScan(config.CLAMAV_HOST),
     close: async () => {
       wake.close()
       const parts = [outbound, telling, inspector, cleaner, extractor, resolver, threads, blobsDb, db]

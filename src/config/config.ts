@@ -213,7 +213,10 @@ export const settings = {
     default: [],
     description: later('Features of the Mailbox API that are withheld.'),
   }),
-  CLAMAV_HOST: Type.String({ default: '', description: later('host:port of a ClamAV daemon that scans uploads.') }),
+  CLAMAV_HOST: Type.String({
+    default: '',
+    description: 'host:port of a ClamAV daemon (clamd) that scans uploads. Empty: they are not scanned.',
+  }),
   PDFTOTEXT_PATH: Type.String({
     default: '',
     description: 'Program that turns PDF files into text (pdftotext of poppler). Empty: PDF files are not looked into.',

@@ -16,9 +16,15 @@ export async function readRawBody(visit: Visit, type: string): Promise<void> {
   await takeRoom(visit, declared > 0 ? declared : limit)
   proceed(visit)
   const pieces = req.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>
-  const { value, digest } = await take({ type, query: input.query, bytes: bounded(pieces, limit), app: desk.app })
-  input.body = value as object
-  visit.bodyDigest = digest
+  try {
+    const { value, digest } = await take({ type, query: input.query, bytes: bounded(pieces, limit), app: desk.app })
+    input.body = value as object
+    visit.bodyDigest = digest
+  } catch (error) {
+    // Node drains what nobody has begun to read; what was begun would keep the connection waiting.
+    req.resume()
+    throw error
+  }
 }
 
 async function* bounded(pieces: AsyncIterable<Uint8Array>, limit: number): AsyncGenerator<Uint8Array> {
