@@ -33,6 +33,15 @@ const Flags = record('MessageFlagsUpdate', 'Flags that change; those left out st
   draft: Type.Optional(Type.Boolean()),
 })
 
+const MessageUpdate = Type.Object(
+  {
+    keywords: Type.Optional(Keywords('All it is to have.', SYSTEM_MAX)),
+    flags: Type.Optional({ ...Flags, description: 'Flags that change; those left out stay.' }),
+    folder_ids: Type.Optional(FolderIds('All the folders it is to lie in.', 1)),
+  },
+  { title: 'MessageUpdate', description: 'At least one member.', additionalProperties: false, minProperties: 1 },
+)
+
 const updateKeywords = route({
   method: 'PATCH',
   path: '/mailbox/messages/{message_id}/keywords',
@@ -71,16 +80,11 @@ const updateMessage = route({
   as: 'mailbox',
   permission: WRITERS,
   params,
-  body: record('MessageUpdate', 'At least one member.', {
-    keywords: Type.Optional(Keywords('All it is to have.', SYSTEM_MAX)),
-    flags: Type.Optional({ ...Flags, description: 'Flags that change; those left out stay.' }),
-    folder_ids: Type.Optional(FolderIds('All the folders it is to lie in.', 1)),
-  }),
+  body: MessageUpdate,
   reply: MessageSummary,
   etag: true,
   async handle({ params: { message_id: id }, body, principal, app, request }) {
     const account = await writableAccountOf(app, principal)
-    if (Object.keys(body).length === 0) throw invalid('', 'too_small', 'At least one member is needed.')
     const change = { keywords: flaggedKeywords(body), folders: body.folder_ids && { set: body.folder_ids } }
     const edited = await app.db.write(async (tx) => {
       const before = await app.store.messages.summary(account, id, tx)
