@@ -7,8 +7,8 @@ import { sources } from '../support/source.ts'
 const DOORS = ['main.ts', 'cli', 'inbound', 'surfaces', 'jobs']
 const DOOR_PACKAGES =
   /^(?:koa|@koa\/router|smtp-server|undici|node:http|node:https|node:http2|node:net|node:tls)(?:\/|$)/
-/** Below the doors only the questions to name servers and the carriers of mail open a socket. */
-const MAY_OPEN_SOCKETS = /^src\/(?:base\/(?:resolver|safe-fetch|dns-[a-z]+)|outbound\/transports\/.+)\.ts$/
+/** Below the doors only the questions to name servers and to the scanner of files, and the carriers of mail, open a socket. */
+const MAY_OPEN_SOCKETS = /^src\/(?:base\/(?:resolver|safe-fetch|virus-scan|dns-[a-z]+)|outbound\/transports\/.+)\.ts$/
 const SOCKETS = ['node:net', 'node:tls']
 /** Where we are the client of somebody else's HTTP API: accounts that send for us, and who asked to be told. */
 const MAY_ASK = /^src\/(?:base\/safe-fetch|outbound\/(?:transports|oauth|sns)\/.+)\.ts$/
