@@ -5,6 +5,7 @@ import { ProductError } from '../base/errors.ts'
 import { openLog } from '../base/log.ts'
 import { loadConfig } from '../config/load.ts'
 import { type Context, openContext } from '../context.ts'
+import { agentList, agentRegistration, agentRevoke, agentRevokeAll, agentRotateKey } from './agents.ts'
 import type { Call, Command, Outcome, Told } from './command.ts'
 import { domainAdd } from './domain-add.ts'
 import { domainRotateKey } from './domain-rotate-key.ts'
@@ -14,6 +15,7 @@ import { keyCreate } from './key-create.ts'
 import { mailboxCreate } from './mailbox-create.ts'
 import { mailboxKey } from './mailbox-key.ts'
 import { operatorKey, operatorRevoke } from './operator-key.ts'
+import { loginLink, memberAdd } from './people.ts'
 import { queueDrop, queueList, queueRetry } from './queue.ts'
 import { serveCommand } from './serve.ts'
 import { setup } from './setup.ts'
@@ -34,6 +36,13 @@ const commands: readonly Command[] = [
   queueDrop,
   operatorKey,
   operatorRevoke,
+  memberAdd,
+  loginLink,
+  agentList,
+  agentRevoke,
+  agentRevokeAll,
+  agentRegistration,
+  agentRotateKey,
 ]
 
 /** Where a command writes, one line at a time, and where its settings come from. */

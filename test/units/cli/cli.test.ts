@@ -276,3 +276,33 @@ describe('what is wrong is said in one sentence', () => {
     await refused(['team', 'create', '--name', 'x'], 'mail.db')
   })
 })
+
+describe('people and agents', () => {
+  it('a person is added and gets a link before any mail can leave', async () => {
+    await json('setup', '--team-name', 'Ours')
+    await refused(['login-link', 'ana@people.test'], 'ana@people.test belongs to no team', 'mailstead member add')
+    await refused(['member', 'add', 'ana@people.test', '--role', 'king'], 'owner, admin, member, viewer')
+    await refused(['member', 'add', 'not an address'], 'must be one address')
+    const member = await json('member', 'add', 'Ana@people.test')
+    assert.deepEqual([member.email, member.role], ['ana@people.test', 'owner'])
+    await refused(['member', 'add', 'ana@people.test'], 'belongs to the team already')
+    const { url } = await json('login-link', 'ana@people.test')
+    assert.match(url, /^http:\/\/localhost:8080\/owner\/session\/[\w-]{43}$/)
+  })
+
+  it('registration is switched, keys are replaced, and what is no agent is told', async () => {
+    await json('setup', '--team-name', 'Ours')
+    assert.deepEqual(await json('agent', 'list'), [])
+    assert.deepEqual(await json('agent', 'registration', 'off'), { enabled: false })
+    assert.deepEqual(await json('agent', 'registration', 'on'), { enabled: true })
+    assert.notEqual((await json('agent', 'rotate-key')).kid, (await json('agent', 'rotate-key')).kid)
+    assert.deepEqual(await json('agent', 'revoke-all', '--since', '2030-01-01', '--dry-run'), {
+      revoked: 0,
+      dry_run: true,
+    })
+    await refused(['agent', 'revoke-all'], '--since')
+    await refused(['agent', 'revoke', 'x'], 'x is no id of an agent')
+    await refused(['agent', 'revoke', `areg_${'a'.repeat(24)}`], 'There is no such registration')
+    await refused(['agent', 'registration', 'maybe'], 'on or off')
+  })
+})

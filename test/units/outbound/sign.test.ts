@@ -70,7 +70,12 @@ test('keys that another thread made sign here at once, two kinds side by side', 
   // As the worker has it: its own connection and its own directory on the same file.
   const db = new Db({ file: house.db.file })
   try {
-    const directory = openDirectory({ db, clock: house.clock, vault: house.vault, config: {} } as unknown as DirectoryParts)
+    const directory = openDirectory({
+      db,
+      clock: house.clock,
+      vault: house.vault,
+      config: {},
+    } as unknown as DirectoryParts)
     const signer = new Signer({ db, clock: house.clock, directory })
     const mail = mailFrom('ann@example.org')
     const sign = async () => judged(house, await signer.sign(sender(teamId, 'ann@example.org'), mail))

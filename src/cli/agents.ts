@@ -1,0 +1,81 @@
+// `mailstead agent …`: inboxes agents registered, and how they are ended.
+
+import { isoTime } from '../base/clock.ts'
+import { ProductError } from '../base/errors.ts'
+import { idPattern } from '../base/ids.ts'
+import type { Command } from './command.ts'
+import { table } from './table.ts'
+
+const SHOWN = 100
+const REGISTRATION_ID = new RegExp(idPattern('agentRegistration'))
+
+export const agentList: Command = {
+  words: 'agent list',
+  summary: `Shows the ${SHOWN} agents that registered last.`,
+  async run(call) {
+    const { directory } = await call.open()
+    const { items } = await directory.agents.registrations.list({ limit: SHOWN, after: null })
+    const rows = items.map(({ id, email, state, createdAt }) => ({ id, email, state, created_at: isoTime(createdAt) }))
+    const cells = rows.map((row) => [row.id, row.email, row.state, row.created_at])
+    return {
+      data: rows,
+      lines: rows.length === 0 ? ['No agent has registered.'] : table([['Agent', 'Inbox', 'State', 'Since'], ...cells]),
+    }
+  },
+}
+
+export const agentRevoke: Command = {
+  words: 'agent revoke',
+  summary: 'Ends an agent: its tokens, its invitations, its inbox.',
+  operands: ['agent (areg_…)'],
+  async run(call) {
+    const id = call.operands[0]!
+    if (!REGISTRATION_ID.test(id)) throw new ProductError('invalid_parameter', `${id} is no id of an agent (areg_…).`)
+    const { directory, db } = await call.open()
+    await db.write((tx) => directory.agents.ownership.revoke(tx, id))
+    return { data: { id, state: 'revoked' }, lines: [`${id} has ended.`] }
+  },
+}
+
+export const agentRevokeAll: Command = {
+  words: 'agent revoke-all',
+  summary: 'Ends every agent that registered since a time.',
+  options: {
+    since: { value: 'time', says: 'such as 2030-01-02 or 2030-01-02T03:04:05Z; needed' },
+    'dry-run': { says: 'only counts them' },
+  },
+  async run(call) {
+    const since = Date.parse(call.text('since') ?? '')
+    if (Number.isNaN(since)) throw new ProductError('missing_parameter', 'Say --since with a time.')
+    const { directory } = await call.open()
+    const dryRun = call.has('dry-run')
+    const revoked = await directory.agents.ownership.revokeAll(since, dryRun)
+    const verb = dryRun ? 'would end' : 'ended'
+    return { data: { revoked, dry_run: dryRun }, lines: [`${revoked} ${revoked === 1 ? 'agent' : 'agents'} ${verb}.`] }
+  },
+}
+
+export const agentRegistration: Command = {
+  words: 'agent registration',
+  summary: 'Lets agents register, or no more.',
+  operands: ['on|off'],
+  async run(call) {
+    const wanted = call.operands[0]!
+    if (wanted !== 'on' && wanted !== 'off') throw new ProductError('invalid_parameter', 'Say on or off.')
+    const { directory } = await call.open()
+    await directory.agents.switches.setOpen(wanted === 'on')
+    const enabled = await directory.agents.switches.isOpen()
+    const shut = wanted === 'on' && !enabled ? ' The setting AGENT_REGISTRATION=off has the last word.' : ''
+    return { data: { enabled }, lines: [`Agents ${enabled ? 'may' : 'may not'} register.${shut}`] }
+  },
+}
+
+export const agentRotateKey: Command = {
+  words: 'agent rotate-key',
+  summary: 'Signs identity assertions with a new key; those of the last key stay good until the next time.',
+  async run(call) {
+    const { directory } = await call.open()
+    const kid = await directory.agents.assertions.rotate()
+    return { data: { kid }, lines: [`Assertions are signed with the key ${kid} from now on.`] }
+  },
+}

@@ -1,0 +1,93 @@
+// The proof of work against vectors others made: its hash, its signature, its first solution.
+
+import assert from 'node:assert/strict'
+import { pbkdf2Sync } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { test } from 'node:test'
+import { ProofOfWork, requestHash, signatureOf } from '../../../src/directory/agents/proof-of-work.ts'
+import { ManualClock } from '../../support/clock.ts'
+import { failure } from '../../support/directory.ts'
+import { fixtures, fixturesMissing } from '../../support/fixtures.ts'
+
+const REQUEST = { type: 'anonymous', mailboxLocalPart: 'scout', clientName: 'demo', idempotencyKey: 'k1' } as const
+const SECRET = 'test-pow-secret'
+const PARAMETERS = {
+  algorithm: 'PBKDF2/SHA-256',
+  cost: 10000,
+  data: {
+    purpose: 'agent_registration',
+    request_hash: '6bdcc7d6ec76d610fe64fc1effc54e8cb90111d14d8c29b578be23e6c2dea739',
+  },
+  expiresAt: 4102444800,
+  keyLength: 32,
+  keyPrefix: '00',
+  nonce: '00112233445566778899aabbccddeeff',
+  salt: 'ffeeddccbbaa99887766554433221100',
+}
+const SIGNATURE = '8d953cb1a1b55c6379fc065e39810fedd05b917439964f5142a46a4e250e179f'
+const SOLUTION = { counter: 53, derivedKey: '00e4efc3ebcb2b9d0cfc85b518e226fb9ba82f93b7febbad6204132606aa9683' }
+
+const write = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64')
+const proof = write({ challenge: { parameters: PARAMETERS, signature: SIGNATURE }, solution: SOLUTION })
+
+test('the request and the challenge are hashed and signed as agreed', () => {
+  assert.equal(requestHash(REQUEST), PARAMETERS.data.request_hash)
+  assert.equal(signatureOf(PARAMETERS, SECRET), SIGNATURE)
+})
+
+test('the first solution of the agreed challenge holds, until it is over, for that request alone', async () => {
+  const clock = new ManualClock()
+  const work = new ProofOfWork({ clock, secret: SECRET, cost: 10 })
+  const found = await work.check(proof, REQUEST)
+  assert.equal(Buffer.from(found.nonce).toString('hex'), PARAMETERS.nonce)
+  assert.equal(found.expiresAt, PARAMETERS.expiresAt * 1000)
+  assert.equal((await work.check(proof.replaceAll('=', ''), REQUEST)).expiresAt, found.expiresAt)
+  const wrong = (code: string) => failure('validation_error', { field: 'proof_of_work', code })
+  await assert.rejects(work.check(proof, { ...REQUEST, clientName: 'other' }), wrong('request_mismatch'))
+  const strangers = new ProofOfWork({ clock, secret: 'another', cost: 10 })
+  await assert.rejects(strangers.check(proof, REQUEST), wrong('invalid_signature'))
+  clock.leap(PARAMETERS.expiresAt * 1000 - clock.now() - 1)
+  await work.check(proof, REQUEST)
+  clock.leap(1)
+  await assert.rejects(work.check(proof, REQUEST), wrong('expired'))
+})
+
+const VECTORS = 'pow/altcha-v2-pbkdf2-sha256.json'
+
+interface Vector {
+  nonce: string
+  salt: string
+  cost: number
+  keyLength: number
+  keyPrefix: string
+  counter: number
+  derivedKey: string
+}
+
+const MISSING = fixturesMissing(VECTORS)
+
+test('solutions others found hold here, and those one off do not', { skip: MISSING }, async () => {
+  const work = new ProofOfWork({ clock: new ManualClock(), secret: SECRET, cost: 10 })
+  const vectors = JSON.parse(readFileSync(fixtures(VECTORS)!, 'utf8')) as Vector[]
+  assert.ok(vectors.length >= 8)
+  for (const { counter, derivedKey, ...given } of vectors.filter(({ cost }) => cost <= 1000)) {
+    const parameters = { ...PARAMETERS, ...given }
+    if (parameters.keyLength !== 32) continue
+    const challenge = { parameters, signature: signatureOf(parameters, SECRET) }
+    await work.check(write({ challenge, solution: { counter, derivedKey } }), REQUEST)
+    const next = keyOf(given, counter + 1)
+    if (next.startsWith(given.keyPrefix)) continue
+    const off = write({ challenge, solution: { counter: counter + 1, derivedKey: next } })
+    await assert.rejects(
+      work.check(off, REQUEST),
+      failure('validation_error', { field: 'proof_of_work', code: 'invalid_solution' }),
+    )
+  }
+})
+
+function keyOf({ nonce, salt, cost, keyLength }: Omit<Vector, 'counter' | 'derivedKey'>, counter: number): string {
+  const password = Buffer.alloc(nonce.length / 2 + 4)
+  password.write(nonce, 'hex')
+  password.writeUInt32BE(counter, nonce.length / 2)
+  return pbkdf2Sync(password, Buffer.from(salt, 'hex'), cost, keyLength, 'sha256').toString('hex')
+}
