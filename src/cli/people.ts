@@ -36,7 +36,7 @@ export const loginLink: Command = {
     const url = await directory.people.printLink(email)
     if (url === undefined) {
       const add = `mailstead member add ${email}`
-      throw new ProductError('not_found', `${email} belongs to no team; add her first: ${add}`)
+      throw new ProductError('not_found', `${email} belongs to no team; add this person first with ${add}.`)
     }
     return {
       data: { url },
