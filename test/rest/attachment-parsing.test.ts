@@ -116,7 +116,7 @@ test('a thread that dies, eats memory or never ends costs the file its answer, a
   const extractor = new Extractor({ pdfProgram: '', clock, filename: pathToFileURL(script).href })
   const gone = new AbortController()
   const look = (filename: string, signal = new AbortController().signal, size = 1) =>
-    extractor.extract(size, async () => ({ bytes: Buffer.from('x'), filename, type: '', charset: null }), signal)
+    extractor.extract(size, async () => ({ bytes: new Uint8Array(1), filename, type: '', charset: null }), signal)
   assert.deepEqual(await look('dies'), { status: 'failed' })
   assert.deepEqual(await look('eats'), { status: 'failed' })
   assert.deepEqual(await look('well'), { status: 'unsupported' })

@@ -7,7 +7,7 @@ import type { CleanContent } from './clean.ts'
 import { type CleanTask, cleanTask } from './clean-task.ts'
 
 /** Bytes of bodies that are cleaned on the calling thread. */
-export const HERE_MAX = 16 * 1024
+export const HERE_MAX = 8 * 1024
 /** A thread without work for so long is ended. */
 const IDLE_MS = 60_000
 /** What takes longer is given up: a mail within bounds takes a hundredth of it. */

@@ -5,23 +5,26 @@ const either = (...lists: string[]): string => lists.join('|')
 /** "wrote", as a line that introduces a quotation ends with it. */
 const WROTE = either(
   'wrote|writes|sent|schrieb(?: am)?|(?:a|has) écrit|a ecrit|ha scritto|escribió|escribio|escreveu|schreef|heeft geschreven',
-  'het volgende geschreven|geschreven|napisał(?:\\(a\\)|a)?|napsala?|napísala?|skrev(?: följande)?|kirjoitti|пишет|писала?',
+  'het volgende geschreven|geschreven|napisał(?:\\(a\\)|a)?|napsal(?:\\(a\\)|a)?|napísala?|skrev(?: följande)?|kirjoitti|пишет|писала?',
   'написала?|написал\\(а\\)|написав|a scris|írta|yazdı|έγραψε|写道|寫道|写了|のメッセージ|님이 작성|đã viết|menulis|va escriure',
 )
 /** What such a line begins with, beside a day. */
 const ON = either(
-  'on|am|le|il(?: giorno)?|el(?: día)?|op|em|no dia|a|w dniu|dnia|den|på|pe|dne|dňa|в|от|στις|在|em data de|tarihinde|vào|pada',
+  'on|am|le|il(?: giorno)?|in data|el(?: día)?|op|em|no dia|a|w dniu|dnia|den|på|pe|dne|dňa|в|от|στις|在|em data de|tarihinde|vào|pada',
   'sent from|mail from|--- on',
 )
 const DAY = either(
   '\\d|(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*\\b|(?:lun|mar|mer|jeu|ven|sam|dim|gio|sab|dom|mié|jue|vie|sáb|seg|ter|qua|qui|sex)[a-zàìéí.-]*',
-  '(?:mo|di|mi|do|fr|sa|so|ma|wo|vr|za|zo|man|tir|ons|tor|fre|lør|søn|mån|tis|lör|sön|pon|wt|śr|czw|pt|sob|nie|ke|ti|to|pe|la|su)[a-ząäö]*[.,]',
+  '(?:mo|di|mi|do|fr|sa|so|ma|wo|vr|za|zo|man|tir|ons|tor|fre|lør|søn|mån|tis|lör|sön|pon|wt|śr|czw|pt|sob|nie|ke|ti|to|pe|la|su)[a-ząäö]*(?:[.,]|\\s\\d)',
   '(?:пн|вт|ср|чт|пт|сб|вс|понедельник|вторник|среда|четверг|пятница|суббота|воскресенье)[,.]?',
   '(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\\b',
 )
 
 /** Begins like a line that introduces a quotation: what is looked at more closely. */
-export const MAY_INTRODUCE = new RegExp(`^[-*_>\\s]{0,12}(?:(?:${ON})[\\s,:]|${DAY})`, 'iu')
+export const MAY_INTRODUCE = new RegExp(
+  `^[-*_>\\s]{0,12}(?:(?:${ON})[\\s,:]|${DAY})|^[^<>]{0,60}<[^\\s<>@]{1,60}@`,
+  'iu',
+)
 
 /** "On <day> <somebody> wrote:", with the dashes some programs put around it. */
 export const SOMEBODY_WROTE = new RegExp(
@@ -38,6 +41,11 @@ export const WROTE_SOMEBODY = new RegExp(
 /** "<day>, <somebody> <address>:" */
 export const DAY_AND_ADDRESS = new RegExp(
   `^[*_\\s]{0,4}(?:${DAY}).{0,300}(?:<[^<>]{0,20}[^\\s<>]{1,250}@[^<>]{1,250}>|\\([^\\s()]{1,250}@[^\\s()]{1,250}\\))\\s?[:：]$`,
+  'isu',
+)
+/** "<somebody> <address> wrote on <day>:" */
+export const SOMEBODY_WROTE_ON = new RegExp(
+  `^[^<>\\n]{0,200}<[^\\s<>]{1,250}@[^\\s<>]{1,250}>\\s(?:${WROTE})\\s.{0,20}\\d.{0,100}[:：]$`,
   'isu',
 )
 /** The same without a colon: it needs a quotation behind it. */
@@ -99,6 +107,7 @@ export const SENT_FROM = new RegExp(
     'verzonden (?:vanaf|met|van|via) .{1,80}|verstuurd vanaf .{1,80}|sendt fra .{1,80}|skickat från .{1,80}|lähetetty .{1,60}',
     'отправлено (?:с|из|от) .{1,80}|wysłan[eoy] z .{1,80}|odesláno z .{1,80}|odoslané z .{1,80}|trimis de pe .{1,80}|küldve .{1,60}',
     '.{1,40}から送信|发自我的.{1,40}|從我的 ?.{1,40}傳送|从我的 ?.{1,40}发送|나의 .{1,40}에서 보냄|.{1,40}(?:dan|den) gönderildi',
+    'télécharger outlook pour .{1,60}|scarica outlook per .{1,60}|hämta outlook för .{1,60}|hent outlook (?:til|for) .{1,60}',
     'obtenir outlook pour .{1,60}|obtenga outlook para .{1,60}|outlook für .{1,60}|download outlook .{1,60}|descarga outlook .{1,60}',
   )})$`,
   'iu',

@@ -12,6 +12,7 @@ import {
   ORIGINAL_MESSAGE,
   SENT_FROM,
   SOMEBODY_WROTE,
+  SOMEBODY_WROTE_ON,
   WROTE_SOMEBODY,
 } from './phrases.ts'
 
@@ -142,7 +143,7 @@ function isMarked(text: string): boolean {
 
 /** How many lines from here introduce a quotation, 0 when these do not. */
 function introductionLines(lines: readonly Line[], at: number): number {
-  if (!MAY_INTRODUCE.test(lines[at]!.text.slice(0, 80))) return 0
+  if (!MAY_INTRODUCE.test(lines[at]!.text.slice(0, 160))) return 0
   let joined = ''
   for (let more = 0; more < INTRODUCTION_LINES && at + more < lines.length; more++) {
     const text = lines[at + more]!.text.trim()
@@ -161,7 +162,12 @@ function introductionLines(lines: readonly Line[], at: number): number {
 
 function isIntroduction(text: string): boolean {
   const plain = text.replace(/&(?:lt|gt|quot|amp);/g, (name) => (name === '&lt;' ? '<' : name === '&gt;' ? '>' : ' '))
-  return SOMEBODY_WROTE.test(plain) || WROTE_SOMEBODY.test(plain) || DAY_AND_ADDRESS.test(plain)
+  return (
+    SOMEBODY_WROTE.test(plain) ||
+    WROTE_SOMEBODY.test(plain) ||
+    DAY_AND_ADDRESS.test(plain) ||
+    SOMEBODY_WROTE_ON.test(plain)
+  )
 }
 
 /** Several fields of a mail's head, one below the other: sender or date first. */

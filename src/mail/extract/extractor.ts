@@ -50,7 +50,7 @@ export class Extractor {
 
   /**
    * @param sizeBytes of the file, known before it is read
-   * @param read gives its bytes, asked for once there is room for them
+   * @param read gives its bytes, in memory of their own, asked for once there is room for them
    * @param signal given up when whoever asked goes away
    * @throws ProductError service_unavailable when too many files wait, or nobody waits for this one any more
    */
@@ -79,7 +79,8 @@ export class Extractor {
         if (this.#pdfProgram === '') return { status: 'unsupported' }
         return await readPdf(this.#pdfProgram, file.bytes, patience.signal)
       }
-      return await this.#pool.run(file, { signal: patience.signal })
+      const transferList = [file.bytes.buffer] as never
+      return await this.#pool.run(file, { signal: patience.signal, transferList })
     } catch (cause) {
       if (signal.aborted)
         throw new ProductError('service_unavailable', 'Nobody waits for the file any more.', { cause })

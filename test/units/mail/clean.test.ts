@@ -223,6 +223,96 @@ describe('quotations', () => {
     assert.match(ofHtml(gmail).content, /^FYI\n---------- Forwarded message ---------\nFrom: B\n\nText$/)
   })
 
+  const introductions = [
+    'On Mon, 2 Jan 2030 at 10:00, Bob Doe <bob@x.test> wrote:',
+    'On 2030-01-02, at 20:26, Bob <bob@x.test> wrote:',
+    'On Wed, 2 Jan 2030 08:14:43 -0200 Bob <bob@x.test> wrote',
+    "On Jan 2, 2030, at 3:45 PM, O'Bob, Bob (Bob) <o'bob@x.test> wrote:",
+    'On Jan 2, 2030, at 12:47 PM, Bob <\n416ffd3258d4d2fa4c85cfa4c44e1721@somewhere.x.test>\nwrote:',
+    ' On Jan 2, 2030 9:59 AM, "x.test" <\nr+7f1b094@x.test> wrote:',
+    '---- On Wed, 2 Jan 2030 14:02:50 +0530 bob@x.test wrote ----',
+    'Am 02.01.2030 um 22:48 schrieb Bob <bob@x.test>:',
+    'Am Mi., 2. Jan. 2030 um 17:58 Uhr schrieb Bob am Werk\n<bob@x.test>:',
+    'Bob am Werk <bob@x.test> schrieb am So., 2.\nJan. 2030, 21:08:',
+    'Le 2 janv. 2030 à 19:50, Bob <bob@x.test> a écrit :',
+    'Le lun. 2 janv. 2030 à  19:42, Bob <bob@x.test>\na écrit :',
+    'Il giorno mer 2 gen 2030 alle 10:00 Bob <bob@x.test> ha scritto:',
+    'In data 2 gennaio 2030 21:11:31 "Bob" <bob@x.test> ha scritto:',
+    'El 02/01/2030 06:13 p.m., Bob escribió:',
+    'El mié, 2 ene 2030 a las 10:00, Bob (<bob@x.test>) escribió:',
+    'Em 2 de janeiro de 2030 às 16:32:35, Bob (\nbob@x.test) escreveu:',
+    'Op wo 2 jan. 2030 om 22:48 schreef Bob <bob@x.test>:',
+    'Op 2 jan. 2030 om 16:48 heeft Bob <bob@x.test> het volgende geschreven:',
+    'Den 2 januari 2030 22:48 skrev Bob <bob@x.test>:',
+    'Den ons. 2. jan. 2030 kl. 13.09 skrev Bob <bob@x.test>:',
+    'pe 2. tammikuuta 2030 klo 17.50 Bob\n<bob@x.test> kirjoitti:',
+    'W dniu 2 stycznia 2030 01:53 użytkownik Bob <bob@x.test>\nnapisał:',
+    'śr., 2 sty 2030 o 10:00 Bob <bob@x.test> napisał(a):',
+    'ср, 2 янв. 2030 г. в 15:19, Боб <bob@x.test>:',
+    '2 января 2030 г., 10:00, Боб <bob@x.test> написал:',
+    'Dne 2. ledna 2030 10:00 Bob <bob@x.test> napsal(a):',
+    '2030. jan. 2. 10:00 ezt írta Bob <bob@x.test>:',
+    '2 Oca 2030 Çar 10:00 tarihinde Bob <bob@x.test> şunu yazdı:',
+    '2030年1月2日(水) 10:00 ボブ <bob@x.test>:',
+    '在 2030年1月2日，上午10:00，Bob <bob@x.test> 写道：',
+    '2030. 1. 2. 오전 10:00, Bob <bob@x.test> 님이 작성:',
+    '2030-01-02 11:28 GMT+03:00 Bob <bob@x.test>:',
+    '11:00 AM, January 2, 2030, "Bob - x" <bob@x.test>:',
+    'Wednesday, 2 January 2030, 3:32 PM +0300 from bob@x.test <bob@x.test>:',
+  ]
+  for (const line of introductions) {
+    test(`"${line.replaceAll('\n', ' ')}" introduces one, with and without marks`, () => {
+      const marked = ofText(`Yes.\n\n${line}\n\n> Really?\n> Bob\n`)
+      assert.deepEqual([marked.content, marked.quoted], ['Yes.', `${line.trimEnd()}\n\n> Really?\n> Bob`])
+      assert.equal(ofText(`Yes.\n${line}\n\nReally?\nBob`).content, 'Yes.')
+      assert.equal(ofText(`${line}\n> Really?\n\nYes.`).content, 'Yes.')
+    })
+  }
+
+  const heads = [
+    ['From: Bob <b@x.test>', 'Sent: Monday, January 2, 2030', 'To: Ana', 'Subject: Hi'],
+    ['*From:* Bob [mailto:', 'b@x.test]', '*Sent:* Monday', '*To:* ana@x.test', '*Subject:* Hi'],
+    ['Date: Mon, 2 Jan 2030 00:15:02 -0600', 'To: ana@x.test'],
+    ['Von: Bob', 'Gesendet: Montag, 2. Januar 2030 14:59', 'An: Ana', 'Betreff: Hi'],
+    ['De : Bob [mailto:b@x.test]', 'Envoyé : lundi 2 janvier 2030 16:39', 'À : Ana', 'Objet : Hi'],
+    ['Da: Bob', 'Inviato: lunedì 2 gennaio 2030', 'A: Ana', 'Oggetto: Hi'],
+    ['De: Bob', 'Enviado el: lunes, 2 de enero de 2030', 'Para: Ana', 'Asunto: Hi'],
+    ['De: Bob', 'Enviada em: segunda-feira, 2 de janeiro', 'Para: Ana', 'Assunto: Hi'],
+    ['Fra: Bob', 'Sendt: 2. januar 2030 12:10', 'Til: Ana', 'Emne: Hi'],
+    ['Från: Bob', 'Skickat: den 2 januari 2030', 'Till: Ana', 'Ämne: Hi'],
+    ['Van: Bob', 'Verzonden: maandag 2 januari 2030', 'Aan: Ana', 'Onderwerp: Hi'],
+    ['Od: Bob', 'Wysłano: poniedziałek, 2 stycznia', 'Do: Ana', 'Temat: Hi'],
+    ['От: Боб', 'Отправлено: понедельник', 'Кому: Ана', 'Тема: Hi'],
+    ['Lähettäjä: Bob', 'Lähetetty: maanantai', 'Vastaanottaja: Ana', 'Aihe: Hi'],
+    ['发件人: Bob', '发送时间: 2030年1月2日', '收件人: Ana', '主题: Hi'],
+    ['差出人: Bob', '送信日時: 2030年1月2日', '宛先: Ana', '件名: Hi'],
+  ]
+  for (const head of heads) {
+    test(`the head "${head[0]}" begins an earlier mail`, () => {
+      const { content, quoted } = ofText(`Yes.\n\n________________________________\n${head.join('\n')}\n\nReally?`)
+      assert.deepEqual([content, quoted], ['Yes.', `________________________________\n${head.join('\n')}\n\nReally?`])
+      assert.equal(ofText(`Yes.\n\n${head.join('\n')}\n\nReally?`).content, 'Yes.')
+    })
+  }
+
+  test('what telephones add stands apart', () => {
+    for (const line of [
+      'Sent from my iPhone',
+      'Get Outlook for Android<https://aka.ms/x>',
+      'Gesendet von Outlook für Android<https://aka.ms/x>',
+      'Von meinem iPhone gesendet',
+      'Envoyé de mon iPhone',
+      'Télécharger Outlook pour iOS<https://aka.ms/x>',
+      'Enviado desde mi iPhone',
+      'Inviato da iPhone',
+      'Отправлено с iPhone',
+      'iPhoneから送信',
+      '发自我的iPhone',
+    ]) {
+      assert.deepEqual([ofText(`Yes.\n\n${line}`).content, ofText(`Yes.\n\n${line}`).signature], ['Yes.', line])
+    }
+  })
+
   test('a table inside a quotation is quoted as well', () => {
     const html = 'Own<blockquote type=cite><table><tr><td>a</td><td>b</td></tr></table></blockquote>'
     assert.deepEqual([ofHtml(html).content, ofHtml(html).quoted], ['Own', 'a | b'])

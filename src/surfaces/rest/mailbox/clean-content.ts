@@ -1,5 +1,6 @@
 // What messages and threads say, without quoted history, signatures and hidden text.
 
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { Type } from 'typebox'
 import { isoTime } from '../../../base/clock.ts'
 import { notFound } from '../../../base/errors.ts'
@@ -103,6 +104,8 @@ const readThreadCleanContent = route({
       const message = await app.store.messages.get(account, id)
       const cleaned = message && (await clean(app, account, message, optionsOf(query)))
       if (!cleaned) continue
+      // Small ones are cleaned on this thread: others have their turn in between.
+      await nextTurn()
       const { content, truncated } = cleaned
       const { from, receivedAt } = message
       messages.push({
