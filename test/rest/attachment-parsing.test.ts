@@ -5,9 +5,9 @@ import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
-import { pathToFileURL } from 'node:url'
 import { FILE_BYTES_MAX } from '../../src/mail/extract/extracted.ts'
 import { Extractor, PATIENCE_MS } from '../../src/mail/extract/extractor.ts'
+import { ReadingProcess } from '../../src/mail/extract/reading-process.ts'
 import type { AttachmentFile } from '../../src/surfaces/rest/schemas/attachment-file.ts'
 import type { Message } from '../../src/surfaces/rest/schemas/message.ts'
 import type { MessageSummary } from '../../src/surfaces/rest/schemas/message-summary.ts'
@@ -101,19 +101,33 @@ test('PDF is read by the program the operator named, and by none without one', a
   await none.close()
 })
 
-test('a thread that dies, eats memory or never ends costs the file its answer, and nobody else', async () => {
+test('JSON that native code cannot hold ends its own process, not the house', async () => {
+  const extractor = new Extractor({ pdfProgram: '' })
+  const bytes = Buffer.from(`[${'[],'.repeat(8_000_000)}[]]`)
+  const look = (content: Uint8Array) =>
+    extractor.extract(
+      content.length,
+      async () => ({ bytes: content, filename: 'a.json', type: '', charset: null }),
+      new AbortController().signal,
+    )
+  assert.ok(['failed', 'parsed'].includes((await look(bytes)).status))
+  assert.equal((await look(Buffer.from('{}'))).status, 'parsed')
+  await extractor.close()
+})
+
+test('a process that dies, eats memory or never ends costs the file its answer, and nobody else', async () => {
   const script = join(folder, 'thread.mjs')
   await writeFile(
     script,
-    `export default ({ filename }) => {
+    `process.on('message', ({ filename }) => {
       if (filename === 'dies') process.exit(1)
       if (filename === 'eats') for (const all = []; ; ) all.push(new Array(1e5).fill(Math.random()))
       if (filename === 'hangs') for (;;);
-      return { status: 'unsupported' }
-    }`,
+      process.send({ status: 'unsupported' })
+    })`,
   )
   const clock = new ManualClock()
-  const extractor = new Extractor({ pdfProgram: '', clock, filename: pathToFileURL(script).href })
+  const extractor = new Extractor({ pdfProgram: '', clock, process: new ReadingProcess(script, clock, []) })
   const gone = new AbortController()
   const look = (filename: string, signal = new AbortController().signal, size = 1) =>
     extractor.extract(size, async () => ({ bytes: new Uint8Array(1), filename, type: '', charset: null }), signal)

@@ -3,7 +3,17 @@
 import { hostOf, isHomoglyph } from './homoglyphs.ts'
 import { type HtmlLines, htmlLines } from './html-lines.ts'
 import { withoutInvisible } from './invisible.ts'
-import { type CleanFormat, LINKS_MAX, type Line, type Link, type LinkStyle, plainLine, TARGET_MAX } from './line.ts'
+import {
+  type CleanFormat,
+  LINES_MAX,
+  LINKS_MAX,
+  type Line,
+  type Link,
+  type LinkStyle,
+  plainLine,
+  TARGET_MAX,
+  TEXT_MAX,
+} from './line.ts'
 import { type Share, sharesOf } from './split.ts'
 
 export type { CleanFormat, Link, LinkStyle } from './line.ts'
@@ -101,8 +111,16 @@ function isStub(text: string, html: HtmlLines): boolean {
 }
 
 function fromText(text: string): HtmlLines {
-  const lines = text.split('\n').map((line) => plainLine(/^-- \r?$/.test(line) ? '-- ' : line.trimEnd()))
-  return { lines, links: textLinks(text), hidden: false, remoteImages: false, cut: false, work: 0 }
+  const all = text.slice(0, TEXT_MAX).split('\n', LINES_MAX + 1)
+  const lines = all.slice(0, LINES_MAX).map((line) => plainLine(/^-- \r?$/.test(line) ? '-- ' : line.trimEnd()))
+  return {
+    lines,
+    links: textLinks(text),
+    hidden: false,
+    remoteImages: false,
+    cut: text.length > TEXT_MAX || all.length > LINES_MAX,
+    work: 0,
+  }
 }
 
 /** The addresses a plain text spells out. */

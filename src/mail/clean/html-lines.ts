@@ -4,7 +4,7 @@ import { decodeEntities } from '../html-entities.ts'
 import { attribute, type HtmlReader, readHtml } from '../html-tokens.ts'
 import { type Described, describe } from './element.ts'
 import { BLOCK, OPEN_MAX, OpenElements, VOID } from './elements.ts'
-import { type CleanFormat, LINKS_MAX, type Line, type Link, type LinkStyle, TARGET_MAX } from './line.ts'
+import { type CleanFormat, LINES_MAX, LINKS_MAX, type Line, type Link, type LinkStyle, TARGET_MAX } from './line.ts'
 import { LineWriter } from './line-writer.ts'
 import { StyleSheet } from './style-sheet.ts'
 import { isSeen } from './visibility.ts'
@@ -105,7 +105,7 @@ class Reader implements HtmlReader {
   }
 
   open(tag: string, attributes: string): void {
-    if (this.#sheet.work > WORK_MAX) {
+    if (this.#sheet.work > WORK_MAX || this.#writer.lines.length >= LINES_MAX) {
       this.#lost = true
       this.isCut = true
     }

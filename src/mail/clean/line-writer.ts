@@ -1,6 +1,6 @@
 // Puts words on lines: breaks, list marks, the cells of a table side by side.
 
-import type { CleanFormat, Line } from './line.ts'
+import { type CleanFormat, LINES_MAX, type Line } from './line.ts'
 
 /** What the words being written belong to. */
 export interface Place {
@@ -45,7 +45,8 @@ export class LineWriter {
 
   /** Text whose own lines and spaces count. */
   verbatim(text: string): void {
-    for (const [at, line] of text.replace(/\r\n?/g, '\n').split('\n').entries()) {
+    const room = Math.max(LINES_MAX - this.lines.length, 0)
+    for (const [at, line] of text.replace(/\r\n?/g, '\n').split('\n', room).entries()) {
       if (at > 0) this.#endLine(true)
       if (line === '') continue
       this.#asWritten = true

@@ -26,6 +26,9 @@ export interface Link {
 export type LinkStyle = 'inline' | 'list' | 'none'
 export type CleanFormat = 'text' | 'markdown'
 
+/** Characters and lines of a mail that are looked at: more than anybody may ask for. */
+export const TEXT_MAX = 2 * 1024 * 1024
+export const LINES_MAX = 100_000
 /** Links that are told of one mail, and characters of a target. */
 export const LINKS_MAX = 200
 export const TARGET_MAX = 2048

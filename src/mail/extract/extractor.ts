@@ -1,18 +1,16 @@
-// Looks into files of strangers in a thread with little memory and little time: whatever happens there ends there.
+// Looks into files of strangers in a process with little memory and little time: whatever happens there ends there.
 
-import { Piscina } from 'piscina'
+import { fileURLToPath } from 'node:url'
 import { type Clock, systemClock } from '../../base/clock.ts'
 import { ProductError } from '../../base/errors.ts'
 import { Ration } from '../../base/ration.ts'
 import type { Extraction } from './extract.ts'
 import { FILE_BYTES_MAX, type FileToRead } from './extracted.ts'
 import { isPdf, readPdf } from './pdf.ts'
+import { ReadingProcess } from './reading-process.ts'
 
-/** Decisions §10.10: how long one file is looked into, and the memory for it (MiB). */
+/** Decisions §10.10: how long one file is looked into. ms. */
 export const PATIENCE_MS = 10_000
-const THREAD_MEMORY = { maxYoungGenerationSizeMb: 32, maxOldGenerationSizeMb: 256 - 32 }
-/** A thread without work for so long is ended. */
-const IDLE_MS = 60_000
 /** Files that may wait, and bytes of files in work at a time. */
 const WAITING_MAX = 100
 const BYTES_AT_ONCE = 64 * 1024 * 1024
@@ -21,36 +19,29 @@ export interface ExtractorOptions {
   /** Path of pdftotext; "" where there is none. */
   pdfProgram: string
   clock?: Clock
-  /** What the thread runs, for tests of what may happen to it. */
-  filename?: string
+  /** Another process, for tests of what may happen to it. */
+  process?: ReadingProcess<FileToRead, Extraction>
 }
 
+const OWN = fileURLToPath(new URL('./extract-process.ts', import.meta.url))
+
 export class Extractor {
-  readonly #pool: Piscina<FileToRead, Extraction>
+  readonly #process: ReadingProcess<FileToRead, Extraction>
   readonly #ration = new Ration(BYTES_AT_ONCE)
   /** One after another: the time of a file begins when its turn comes. */
   readonly #turn = new Ration(1)
   readonly #pdfProgram: string
   readonly #clock: Clock
 
-  constructor({ pdfProgram, clock = systemClock, filename }: ExtractorOptions) {
+  constructor({ pdfProgram, clock = systemClock, process }: ExtractorOptions) {
     this.#pdfProgram = pdfProgram
     this.#clock = clock
-    this.#pool = new Piscina({
-      filename: filename ?? new URL('./extract-thread.ts', import.meta.url).href,
-      minThreads: 0,
-      maxThreads: 1,
-      idleTimeout: IDLE_MS,
-      resourceLimits: THREAD_MEMORY,
-      recordTiming: false,
-    })
-    // A thread that dies without work is replaced by the pool; one with work rejects its task.
-    this.#pool.on('error', () => {})
+    this.#process = process ?? new ReadingProcess(OWN, clock)
   }
 
   /**
    * @param sizeBytes of the file, known before it is read
-   * @param read gives its bytes, in memory of their own, asked for once there is room for them
+   * @param read gives its bytes, asked for once there is room for them
    * @param signal given up when whoever asked goes away
    * @throws ProductError service_unavailable when too many files wait, or nobody waits for this one any more
    */
@@ -79,12 +70,11 @@ export class Extractor {
         if (this.#pdfProgram === '') return { status: 'unsupported' }
         return await readPdf(this.#pdfProgram, file.bytes, patience.signal)
       }
-      const transferList = [file.bytes.buffer] as never
-      return await this.#pool.run(file, { signal: patience.signal, transferList })
+      return await this.#process.ask(file, patience.signal)
     } catch (cause) {
       if (signal.aborted)
         throw new ProductError('service_unavailable', 'Nobody waits for the file any more.', { cause })
-      // Out of memory, out of time, or dead: the file is to blame, and the next one gets a new thread.
+      // Out of memory, out of time, or dead: the file is to blame, and the next one gets a new process.
       return { status: 'failed' }
     } finally {
       watch.cancel()
@@ -93,6 +83,6 @@ export class Extractor {
   }
 
   async close(): Promise<void> {
-    await this.#pool.destroy()
+    this.#process.close()
   }
 }

@@ -48,7 +48,13 @@ function delimiterOf(start: string): string {
   return counts.reduce((most, each) => (each[1] > most[1] ? each : most))[0]
 }
 
+/** Characters of JSON that are parsed: what is longer needs more memory than there is. */
+const JSON_MAX = 4_000_000
+
 export function readJson(text: string): Found {
+  if (text.length > JSON_MAX) {
+    return { ...readText(text, 'json'), metadata: { format: 'json', valid: null, type: null, members: null } }
+  }
   let value: unknown
   let valid = true
   try {

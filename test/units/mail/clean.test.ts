@@ -5,6 +5,7 @@ import { describe, test } from 'node:test'
 import { type CleanContent, type CleanOptions, cleanContent } from '../../../src/mail/clean/clean.ts'
 import { OPEN_MAX } from '../../../src/mail/clean/elements.ts'
 import { HTML_MAX, htmlLines } from '../../../src/mail/clean/html-lines.ts'
+import { LINES_MAX, TEXT_MAX } from '../../../src/mail/clean/line.ts'
 import { RULES_MAX } from '../../../src/mail/clean/style-sheet.ts'
 
 const OPTIONS: CleanOptions = {
@@ -365,6 +366,16 @@ describe('bounds', () => {
   test('HTML beyond the bound is not looked at, and that is told', () => {
     const { content, truncated } = ofHtml(`<p>start</p>${' '.repeat(HTML_MAX)}<p>end</p>`)
     assert.deepEqual([content, truncated], ['start', true])
+  })
+
+  test('lines beyond the bound are not looked at, and that is told', () => {
+    const many = ofText('a\n'.repeat(LINES_MAX + 1), { chars: 1_000_000 })
+    assert.deepEqual([many.content.length, many.truncated], [LINES_MAX * 2 - 1, true])
+    for (const html of ['a<br>'.repeat(LINES_MAX + 9), `<pre>${'a\n'.repeat(LINES_MAX + 9)}</pre><p>b`]) {
+      const { lines } = htmlLines(html, 'text', 'none')
+      assert.ok(lines.length <= LINES_MAX + 2)
+    }
+    assert.ok(ofText('a'.repeat(TEXT_MAX + 1)).truncated)
   })
 
   test('hostile lines cost no more than others', () => {

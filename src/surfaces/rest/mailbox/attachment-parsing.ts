@@ -41,7 +41,6 @@ const parseAttachment = route({
     const account = await accountOf(app, principal)
     const { filename, contentType: type, sizeBytes, place } = await fileOf(app, account, id)
     const read = async (): Promise<FileToRead> => {
-      // Memory of its own, which the thread is given.
       const bytes = new Uint8Array(sizeBytes)
       let filled = 0
       for await (const piece of app.store.contents.read(place, 0, sizeBytes)) {
