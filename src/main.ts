@@ -12,6 +12,7 @@ import { openSupervisor } from './jobs/supervisor.ts'
 import { openWorker, WORKERS } from './jobs/workers.ts'
 import { openHttp } from './surfaces/http/app.ts'
 import { routes } from './surfaces/rest/routes.ts'
+import { webhooksTold } from './surfaces/rest/schemas/events.ts'
 import { webRoutes } from './surfaces/web/routes.ts'
 
 /** The house while it is open. */
@@ -42,7 +43,10 @@ export interface HouseOptions extends Overrides {
 export async function openHouse(config: Config, options: HouseOptions = {}): Promise<House> {
   const app = await openContext(config, { ...options, alone: true })
   const inbound = openInbound(app)
-  const http = openHttp(app, [...routes, ...webRoutes], { checkReplies: options.checkReplies ?? false })
+  const http = openHttp(app, [...routes, ...webRoutes], {
+    checkReplies: options.checkReplies ?? false,
+    told: webhooksTold,
+  })
   const watch = openProviderWatch(app)
   const provisioning = openProvisioning(app)
   const here = options.workers === 'here' ? WORKERS.map((name) => openWorker(app, name)) : []

@@ -8,8 +8,10 @@ import { test } from 'node:test'
 import { loadConfig } from '../../src/config/load.ts'
 import { MAILBOX_SCOPES, PERMISSIONS } from '../../src/directory/permissions.ts'
 import { buildOpenapi, openapiRoute, type Surface } from '../../src/surfaces/http/openapi.ts'
-import { compileCheck } from '../../src/surfaces/http/validate.ts'
+import { closed, compileCheck } from '../../src/surfaces/http/validate.ts'
 import { routes } from '../../src/surfaces/rest/routes.ts'
+import { EVENTS, webhooksTold } from '../../src/surfaces/rest/schemas/events.ts'
+import { fixtures, fixturesMissing } from '../support/fixtures.ts'
 
 interface Parameter {
   name: string
@@ -48,6 +50,8 @@ const config = loadConfig(
   { APP_ORIGIN: 'https://mail.example', SEND_ORIGIN: 'https://send.mail.example' },
   '/no/settings/file.json',
 )
+/** Where the examples were agreed on. */
+const SPEC = fixtures('../spec/decisions.md')
 const documents = { app: documentOf('app'), send: documentOf('send') }
 const all = Object.values(documents)
 const operations = all.flatMap(({ paths }) =>
@@ -57,7 +61,8 @@ const operations = all.flatMap(({ paths }) =>
 )
 
 function documentOf(surface: Surface): Document {
-  const document = buildOpenapi([...routes, openapiRoute(routes, config, surface)], config, surface)
+  const own = [...routes, openapiRoute(routes, config, surface, webhooksTold)]
+  const document = buildOpenapi(own, config, surface, webhooksTold)
   return JSON.parse(JSON.stringify(document)) as Document
 }
 
@@ -179,9 +184,10 @@ test('every operation tells the errors a caller can meet, and every error its he
     for (const [status, { headers }] of Object.entries(components.responses)) {
       assert.ok('X-Request-Id' in headers && 'X-RateLimit-Reset' in headers, status)
     }
-    const own = ['401', '416', '429', '503'].map((status) => Object.keys(components.responses[status]!.headers).at(-1))
-    assert.deepEqual(own, ['WWW-Authenticate', 'Content-Range', 'Retry-After', 'Retry-After'])
   }
+  const { responses } = documents.app.components
+  const own = ['401', '416', '429', '503'].map((status) => Object.keys(responses[status]!.headers).at(-1))
+  assert.deepEqual(own, ['WWW-Authenticate', 'Content-Range', 'Retry-After', 'Retry-After'])
 })
 
 test('every schema can be compiled, and its examples pass it', () => {
@@ -202,5 +208,39 @@ test('every object a reply is made of is closed, so that the check of replies me
       if (node.properties === undefined || typeof node.properties !== 'object' || !('type' in node)) return
       assert.equal(node.additionalProperties, false, `${route.operation}: ${String(node.title)}`)
     })
+  }
+})
+
+test('the eight types of events are described, and the agreed examples are what is described', {
+  skip: fixturesMissing('../spec/decisions.md'),
+}, () => {
+  assert.deepEqual(Object.keys((documents.app as unknown as { webhooks: object }).webhooks), Object.keys(EVENTS))
+  const text = readFileSync(SPEC!, 'utf8')
+  const examples = [...text.matchAll(/^\{"id":"evt_[^\n]+\}$/gm)].map(
+    ([line]) => JSON.parse(line) as { type: keyof typeof EVENTS },
+  )
+  assert.deepEqual(new Set(examples.map(({ type }) => type)), new Set(Object.keys(EVENTS)))
+  for (const example of examples) {
+    const check = compileCheck(closed(EVENTS[example.type]))
+    assert.deepEqual(check.issues(example), [], example.type)
+  }
+})
+
+test('a linter of others finds nothing wrong', async () => {
+  const { createConfig, lintFromString } = await import('@redocly/openapi-core')
+  const rules = await createConfig({
+    extends: ['recommended'],
+    rules: { 'no-server-example.com': 'off', 'info-license': 'off' },
+  })
+  for (const [surface, document] of Object.entries(documents)) {
+    const problems = await lintFromString({
+      source: JSON.stringify(document),
+      config: rules,
+      absoluteRef: `${surface}.json`,
+    })
+    const found = problems.map(
+      ({ severity, ruleId, message, location }) => `${severity} ${ruleId} ${message} ${location[0]?.pointer}`,
+    )
+    assert.deepEqual(found.slice(0, 20), [], `${found.length} in ${surface}`)
   }
 })

@@ -10,7 +10,11 @@ import { openLog } from '../../src/base/log.ts'
 import { loadConfig } from '../../src/config/load.ts'
 import type { Context } from '../../src/context.ts'
 import { type House, openHouse } from '../../src/main.ts'
+import { type Check, closed, compileCheck } from '../../src/surfaces/http/validate.ts'
+import { EVENTS } from '../../src/surfaces/rest/schemas/events.ts'
 import { type LocalDns, startDns, type Zone } from './dns.ts'
+
+const eventChecks: Partial<Record<keyof typeof EVENTS, Check>> = {}
 
 export interface HouseSetup {
   clock?: Clock
@@ -147,6 +151,7 @@ function furnish(house: House, { dns, dataDir, keep }: { dns: LocalDns; dataDir:
     closed = true
     try {
       await checkContent(app)
+      await checkEvents(app)
     } finally {
       await house.close()
       await dns[Symbol.asyncDispose]()
@@ -216,6 +221,17 @@ async function checkContent(app: Context): Promise<void> {
        (SELECT count(*) FROM changes WHERE type = 'messages' AND gone = 1) AS released`,
   )) as [{ released: number }]
   assert.ok(orphans.length <= released, `${orphans.length} contents belong to no message, ${released} were let go of`)
+}
+
+/** What happened in a test is told in the agreed form, whatever the test was about. */
+async function checkEvents(app: Context): Promise<void> {
+  for (const { body } of await app.db.scan.all<{ body: string }>('SELECT body FROM events LIMIT 500')) {
+    const event = JSON.parse(body) as { type: keyof typeof EVENTS; data: object }
+    // Tests of the telling alone make up events that say next to nothing.
+    if (Object.keys(event.data).length === 1) continue
+    const check = (eventChecks[event.type] ??= compileCheck(closed(EVENTS[event.type])))
+    assert.deepEqual(check.passes(event) ? [] : check.issues(event), [], body)
+  }
 }
 
 /** Two different ones: a port that was let go of may be given again at once. */

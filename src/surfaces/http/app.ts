@@ -14,6 +14,7 @@ import { LargeBodies } from './large-bodies.ts'
 import { Listener } from './listener.ts'
 import { mount } from './mount.ts'
 import { API_VERSION, openapiRoute, type Surface } from './openapi.ts'
+import { NOTHING_TOLD, type Told } from './openapi-webhooks.ts'
 import { Paces } from './pace.ts'
 import { Places } from './places.ts'
 import { RateLimit } from './rate-limit.ts'
@@ -27,6 +28,8 @@ const HSTS = 'max-age=31536000'
 export interface HttpOptions {
   /** Checks every reply against the schema of its route; one that breaks it is logged and answered with 500. */
   checkReplies?: boolean
+  /** What webhooks are told, for the description. */
+  told?: Told
 }
 
 export interface HttpService extends Service {
@@ -49,7 +52,7 @@ export function openHttp(app: Context, routes: readonly Route[], options: HttpOp
     checkReplies: options.checkReplies ?? false,
   }
   const open = (surface: Surface, origin: string) => {
-    const entries = routesOf(routes, app, surface).map(prepare)
+    const entries = routesOf(routes, app, surface, options.told ?? NOTHING_TOLD).map(prepare)
     const recognise = (secret: string) =>
       isAgentSecret(secret)
         ? app.directory.agents.tokens.recognise(secret, surface)
@@ -112,9 +115,9 @@ function addressOf(text: string): { host: string; port: number } {
 }
 
 /** The routes of one origin, its own description among them. */
-function routesOf(routes: readonly Route[], app: Context, surface: Surface): Route[] {
+function routesOf(routes: readonly Route[], app: Context, surface: Surface, told: Told): Route[] {
   const own = routes.filter((route) => (route.surface ?? 'app') === surface || route.surface === 'both')
-  return [...own, openapiRoute(routes, app.config, surface)]
+  return [...own, openapiRoute(routes, app.config, surface, told)]
 }
 
 function openListener(desk: Desk): Listener {

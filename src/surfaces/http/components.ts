@@ -6,6 +6,7 @@ type Json = Record<string, unknown>
 
 interface Document extends Json {
   paths: Json
+  webhooks?: Json
   components: { schemas: Json } & Json
 }
 
@@ -16,8 +17,22 @@ interface Document extends Json {
 export function liftSchemas(document: Document): Json {
   const lifted = new Map<string, unknown>()
   const paths = lift(document.paths, lifted) as Json
+  const told = document.webhooks === undefined ? {} : { webhooks: lift(document.webhooks, lifted) as Json }
   const schemas = { ...document.components.schemas, ...Object.fromEntries([...lifted].sort(byName)) }
-  return { ...document, paths, components: { ...document.components, schemas } }
+  return onlyUsed({ ...document, paths, ...told, components: { ...document.components, schemas } })
+}
+
+/** Leaves out replies and headers nothing refers to. */
+function onlyUsed(document: Document): Json {
+  const components: Json = { ...document.components }
+  // Headers are used by replies: those that are left.
+  for (const kind of ['responses', 'headers']) {
+    const text = JSON.stringify({ ...document, components })
+    const named = Object.entries((components[kind] ?? {}) as Json)
+    const used = named.filter(([name]) => text.includes(`"#/components/${kind}/${name}"`))
+    if (named.length > 0) components[kind] = Object.fromEntries(used)
+  }
+  return { ...document, components }
 }
 
 function lift(value: unknown, lifted: Map<string, unknown>): unknown {

@@ -6,6 +6,8 @@ import type { Config } from '../../config/config.ts'
 import { liftSchemas } from './components.ts'
 import { API_BASE, prepare } from './entry.ts'
 import { ERRORS } from './errors.ts'
+import { TAGS } from './openapi-tags.ts'
+import { NOTHING_TOLD, type Told, webhooksOf } from './openapi-webhooks.ts'
 import { type Route, route } from './route.ts'
 import { ErrorEnvelope, envelopeOf } from './schema.ts'
 import { closed } from './validate.ts'
@@ -24,7 +26,7 @@ const TITLES: Record<Surface, string> = {
 }
 
 /** `GET {base_url}/openapi.json` of one origin. */
-export function openapiRoute(routes: readonly Route[], config: Config, surface: Surface): Route {
+export function openapiRoute(routes: readonly Route[], config: Config, surface: Surface, told: Told): Route {
   let document: Json | undefined
   const self: Route = route({
     method: 'GET',
@@ -39,7 +41,7 @@ export function openapiRoute(routes: readonly Route[], config: Config, surface: 
     etag: true,
     reply: Type.Object({}, { additionalProperties: true }),
     async handle() {
-      document ??= Object.freeze(buildOpenapi([...routes, self], config, surface))
+      document ??= Object.freeze(buildOpenapi([...routes, self], config, surface, told))
       return document
     },
   })
@@ -47,7 +49,12 @@ export function openapiRoute(routes: readonly Route[], config: Config, surface: 
 }
 
 /** The OpenAPI 3.1.0 document of one origin. */
-export function buildOpenapi(routes: readonly Route[], config: Config, surface: Surface): Json {
+export function buildOpenapi(
+  routes: readonly Route[],
+  config: Config,
+  surface: Surface,
+  told: Told = NOTHING_TOLD,
+): Json {
   const own = routes.filter(
     (one) => one.hidden !== true && ((one.surface ?? 'app') === surface || one.surface === 'both'),
   )
@@ -61,9 +68,10 @@ export function buildOpenapi(routes: readonly Route[], config: Config, surface: 
     openapi: '3.1.0',
     info: { title: TITLES[surface], version: API_VERSION, license: { name: 'MIT', identifier: 'MIT' } },
     servers: serversOf(config, surface),
-    tags: [...new Set(own.map((one) => one.tag))].map((name) => ({ name })),
+    tags: [...new Set(own.map((one) => one.tag))].map((name) => ({ name, description: TAGS[name] })),
     security: [{ bearerAuth: [] }],
     paths,
+    ...(surface === 'app' ? { webhooks: webhooksOf(told) } : {}),
     components: {
       securitySchemes: { bearerAuth: { type: 'http', scheme: 'bearer' } },
       schemas: { Error: plain(ErrorEnvelope) },

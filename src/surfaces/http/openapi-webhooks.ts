@@ -1,0 +1,48 @@
+// The part of the description that says what webhooks are told.
+
+import type { TSchema } from 'typebox'
+
+type Json = Record<string, unknown>
+
+/** What webhooks are told: the bodies by type of event, and what a receiver has to know. */
+export interface Told {
+  events: Readonly<Record<string, TSchema>>
+  notes: string
+}
+
+/** For listeners that tell nobody anything. */
+export const NOTHING_TOLD: Told = { events: {}, notes: '' }
+
+/** Headers of a request to a receiver (specification §6). */
+const TOLD_HEADERS = {
+  'X-Service-Signature': 'sha256= and the hex of HMAC-SHA-256 over the body.',
+  'X-Service-Event-Id': 'Id of the event, the same for every attempt.',
+  'X-Service-Event-Type': 'Type of the event.',
+  'X-Service-Delivery-Attempt': '1 to 8.',
+  'X-Service-Timestamp': 'Unix second of this attempt; not signed.',
+  'webhook-id': 'Standard Webhooks: id of the event.',
+  'webhook-timestamp': 'Standard Webhooks: Unix second of this attempt.',
+  'webhook-signature': 'Standard Webhooks: v1 and the signature over id, timestamp and body.',
+}
+
+/** One operation for each type of event, the other way round: the receiver is the server. */
+export function webhooksOf({ events, notes }: Told): Json {
+  const parameters = Object.entries(TOLD_HEADERS).map(([name, description]) => {
+    return { name, in: 'header', required: true, description, schema: { type: 'string' } }
+  })
+  const entries = Object.entries(events).map(([type, schema]) => {
+    const { description } = schema as { description?: string }
+    const post = {
+      operationId: `tell${type.replace(/(?:^|[._])([a-z])/g, (_, letter: string) => letter.toUpperCase())}`,
+      tags: ['Webhooks'],
+      summary: description,
+      description: notes,
+      security: [],
+      parameters,
+      requestBody: { required: true, content: { 'application/json': { schema: JSON.parse(JSON.stringify(schema)) } } },
+      responses: { '2XX': { description: 'Taken.' }, default: { description: 'Tried again later.' } },
+    }
+    return [type, { post }]
+  })
+  return Object.fromEntries(entries)
+}
