@@ -1,18 +1,18 @@
 // A process of ours with little memory and few rights, which looks at one thing after another.
 
 import { type ChildProcess, fork } from 'node:child_process'
-import { fileURLToPath } from 'node:url'
+import { join, resolve } from 'node:path'
 import { type Clock, systemClock, type Timer } from '../../base/clock.ts'
 
 /** MiB. A thread that runs out of memory takes the whole house with it where the memory is asked for by native code (JSON.parse). */
 const MEMORY = ['--max-old-space-size=224', '--max-semi-space-size=16']
 /** A process without work for so long is ended: it costs some 50 MB. */
 const IDLE_MS = 60_000
-const ROOT = fileURLToPath(new URL('../../../', import.meta.url))
+const ROOT = resolve(import.meta.dirname, '../../..')
 /** It may read its own code, and do nothing else: no writing, no other process. */
 const RIGHTS = [
   '--permission',
-  ...['src', 'node_modules', 'package.json'].map((path) => `--allow-fs-read=${ROOT}${path}`),
+  ...['src', 'node_modules', 'package.json'].map((path) => `--allow-fs-read=${join(ROOT, path)}`),
 ]
 
 export class ReadingProcess<Question extends object, Answer> {
