@@ -4,6 +4,7 @@ import { agentSweep } from './agents.ts'
 import { contentNames } from './content-names.ts'
 import { domainChecks } from './domain-checks.ts'
 import type { Job } from './job.ts'
+import { ownerNotices } from './owner-notices.ts'
 import {
   blobSweep,
   deliveryLogRetention,
@@ -16,6 +17,7 @@ import {
 export const jobs: readonly Job[] = [
   domainChecks,
   agentSweep,
+  ownerNotices,
   inboundLogRetention,
   deliveryLogRetention,
   webhookAttemptRetention,

@@ -13,7 +13,7 @@ const OWNERS = new Map([
   ['migrations', 'src/db/migrate.ts'],
   ['teams', 'src/directory/teams.ts'],
   ['keys', 'src/directory/keys.ts'],
-  ['domains', 'src/directory/domains.ts'],
+  ['domains', 'src/directory/domains'],
   ['mailboxes', 'src/directory/mailboxes.ts'],
   ['filters', 'src/directory/filters.ts'],
   ['replays', 'src/directory/replays.ts'],

@@ -7,11 +7,14 @@ import { INVITATION_MS, Links, SIGN_IN_MS } from './links.ts'
 import { checkPersonEmail, type Member, type MemberRole, Members } from './members.ts'
 import type { PeopleParts } from './parts.ts'
 import { type Session, Sessions } from './sessions.ts'
+import { Told } from './told.ts'
 
 export class People {
   readonly members: Members
   readonly links: Links
   readonly sessions: Sessions
+  /** What owners were told. */
+  readonly told: Told
   readonly #parts: PeopleParts
 
   constructor(parts: PeopleParts) {
@@ -19,6 +22,7 @@ export class People {
     this.members = new Members(parts)
     this.links = new Links(parts)
     this.sessions = new Sessions(parts)
+    this.told = new Told({ ...parts, members: this.members })
   }
 
   /**

@@ -1,0 +1,9 @@
+// Sending accounts that do not work, of all teams: whose owners have to be told (decisions §3.2).
+
+import type { Reader } from '../../db/db.ts'
+import type { Provider } from '../records.ts'
+import { presentProvider } from './row.ts'
+
+export async function failingProviders(reader: Reader): Promise<Provider[]> {
+  return (await reader.all(`SELECT * FROM providers WHERE status = 'error'`)).map(presentProvider)
+}

@@ -1,0 +1,68 @@
+// Owners are told what went wrong, once for each time it does.
+
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { ownerNotices } from '../../src/jobs/owner-notices.ts'
+import { data } from '../rest/expect.ts'
+import { ManualClock } from '../support/clock.ts'
+import { type Json, startHouse } from '../support/house.ts'
+import { startMailServer } from '../support/mail-server.ts'
+
+const clock = new ManualClock()
+const remote = await startMailServer()
+const zone = {
+  'people.example': { MX: [{ priority: 10, exchange: 'mx.people.example' }] },
+  'mx.people.example': { A: ['127.0.0.1'] },
+}
+const env = { ALLOW_PRIVATE_SMTP_HOSTS: 'true', DIRECT_PORT: String(remote.port) }
+const house = await startHouse({ clock, zone, env })
+after(async () => {
+  await house.close()
+  await remote[Symbol.asyncDispose]()
+})
+const team = await house.team()
+await house.app.db.write(async (tx) => {
+  const { members } = house.app.directory.people
+  await members.add(tx, team.id, { email: 'ana@people.example', role: 'owner' })
+  await members.add(tx, team.id, { email: 'vera@people.example', role: 'viewer' })
+})
+
+/** Runs the job and gives the subjects owners got by it. */
+async function told(): Promise<string[]> {
+  const before = remote.mails.length
+  await ownerNotices.run({ app: house.app, log: house.app.log, signal: new AbortController().signal })
+  await house.settle()
+  return remote.mails
+    .slice(before)
+    .map(({ to, bytes }) => `${to} ${/^Subject: (.*)$/m.exec(bytes.toString().replaceAll('\r\n ', ' '))?.[1]?.trim()}`)
+}
+
+test('an account that fails is told of once, and again when it fails anew', async () => {
+  const account = { name: 'Main\taccount', smtp_host: '127.0.0.1', smtp_port: 1, smtp_protocol: 'none' }
+  const body = { ...account, name: 'Main', smtp_username: 'u', smtp_password: 'p' }
+  const { id } = data<Json>(await house.call('POST', '/providers', team.key, body), 201)
+  await house.settle()
+  assert.equal(data<Json>(await house.get(`/providers/${id}`, team.key)).status, 'error')
+  assert.deepEqual(await told(), ['ana@people.example The sending account Main does not work'])
+  assert.deepEqual(await told(), [])
+  await house.call('POST', `/providers/${id}/deactivate`, team.key)
+  assert.deepEqual(await told(), [])
+  await house.call('POST', `/providers/${id}/activate`, team.key)
+  await house.settle()
+  assert.deepEqual(await told(), ['ana@people.example The sending account Main does not work'])
+})
+
+test('a webhook that is switched off by us is told of, one that somebody switched off is not', async () => {
+  const make = async () =>
+    data<Json>(
+      await house.call('POST', '/webhooks', team.key, { url: 'https://93.184.215.14/hook', event_types: ['*'] }),
+      201,
+    ).id as string
+  const [ours, theirs] = [await make(), await make()]
+  await house.call('PATCH', `/webhooks/${theirs}`, team.key, { enabled: false })
+  const { webhooks } = house.app.telling
+  const webhook = (await webhooks.get(team.id, ours))!
+  await house.app.db.write((tx) => webhooks.disable(tx, webhook.n, 'too_many_failures'))
+  assert.deepEqual(await told(), ['ana@people.example A webhook was switched off'])
+  assert.deepEqual(await told(), [])
+})
