@@ -27,6 +27,8 @@ export class LineWriter {
   /** An empty line is due before the next words. */
   #gap = false
   #mark = ''
+  /** Place of the last slot on this line. */
+  #slot = -1
   #asWritten = false
 
   constructor(format: CleanFormat) {
@@ -39,7 +41,7 @@ export class LineWriter {
     const word = folded.replace(/^[ \u00a0]+|[ \u00a0]+$/g, '')
     if (folded.startsWith(' ') || folded.startsWith('\u00a0')) this.#space = true
     if (word === '') return
-    this.#put(wrap + word + wrap)
+    this.#put(wrap === '' ? word : wrap + word + [...wrap].reverse().join(''))
     this.#space = /[ \u00a0]$/.test(folded)
   }
 
@@ -62,9 +64,11 @@ export class LineWriter {
 
   /** Something that may be filled in later. @returns what fills it in */
   slot(): (text: string) => void {
+    // A piece of its own for the space that words behind it may begin with: it belongs before what is filled in.
     this.#put('')
     const pieces = this.#pieces
-    const at = pieces.length - 1
+    const at = pieces.push('') - 1
+    this.#slot = at
     return (text) => {
       pieces[at] = text
     }
@@ -145,6 +149,8 @@ export class LineWriter {
       this.#started = { ...this.place }
       if (this.#mark !== '') this.#pieces.push(this.#mark)
       this.#mark = ''
+    } else if (this.#space && this.#slot === this.#pieces.length - 1) {
+      if (this.#slot > 1 && this.#pieces[this.#slot - 2] !== ' ') this.#pieces[this.#slot - 1] = ' '
     } else if (this.#space) this.#pieces.push(' ')
     this.#space = false
     this.#pieces.push(text)
@@ -154,6 +160,7 @@ export class LineWriter {
     if (this.#started !== null) this.lines.push(this.#line(this.#pieces.join(''), this.#started))
     else if (even) this.lines.push(this.#line('', this.place))
     this.#pieces = []
+    this.#slot = -1
     this.#started = null
     this.#space = false
     this.#asWritten = false

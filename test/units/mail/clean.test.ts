@@ -133,6 +133,11 @@ describe('pictures and links', () => {
     assert.deepEqual([inline.content, inline.links], ['See your order <https://shop.test/x?a=1&b=2>, a.test, no.', []])
     const marked = ofHtml(html, { links: 'inline', format: 'markdown' }).content
     assert.equal(marked, 'See [your order](https://shop.test/x?a=1&b=2), a.test, no.')
+    const spaced = ofHtml(
+      'a<a href="https://x.test"> b</a>c<p><a href="https://x.test"> d</a> <a href="https://y.test"> e</a>',
+      { links: 'inline', format: 'markdown' },
+    )
+    assert.equal(spaced.content, 'a [b](https://x.test)c\n\n[d](https://x.test) [e](https://y.test)')
     assert.deepEqual(ofHtml(html, { links: 'none' }).links, [])
     assert.deepEqual(ofText('see https://a.test/x, or (https://b.test).').links, [
       { text: 'https://a.test/x', url: 'https://a.test/x' },
@@ -174,10 +179,11 @@ describe('layout', () => {
   })
 
   test('Markdown has what HTML says, and nothing that only looks like it', () => {
-    const html = '<h2>1 * 2</h2><p><b>Bold</b> and <i>soft</i> [x](y)</p><hr><blockquote>wise</blockquote>'
+    const html =
+      '<h2>1 * 2</h2><p><b>Bold</b> and <i>soft</i> <b><i>both</i></b> [x](y)</p><hr><blockquote>wise</blockquote>'
     assert.equal(
       ofHtml(html, { format: 'markdown' }).content,
-      '## 1 \\* 2\n\n**Bold** and _soft_ \\[x\\](y)\n\n---\n\n> wise',
+      '## 1 \\* 2\n\n**Bold** and _soft_ **_both_** \\[x\\](y)\n\n---\n\n> wise',
     )
   })
 
