@@ -120,7 +120,8 @@ export class Courier {
       errorMessage: answer.problem === null ? null : `${answer.problem}: ${answer.text}`,
       responseBody: answer.body,
       requestHeaders: headers,
-      payloadExpiresAt: now + this.#parts.payloadDays * DAY_MS,
+      // The event itself is kept so long, whenever it is told once more.
+      payloadExpiresAt: event.createdAt + this.#parts.payloadDays * DAY_MS,
       createdAt: now,
     }
     return this.#parts.attempts.insert(tx, made)

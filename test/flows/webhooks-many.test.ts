@@ -1,0 +1,78 @@
+// A hundred thousand events wait for a receiver that says nothing: memory stays flat, and none is lost when it speaks again.
+
+import assert from 'node:assert/strict'
+import type { ServerResponse } from 'node:http'
+import { after, test } from 'node:test'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import { data } from '../rest/expect.ts'
+import { ManualClock } from '../support/clock.ts'
+import { startHook } from '../support/hook.ts'
+import { startHouse } from '../support/house.ts'
+
+const EVENTS = 100_000
+const AT_ONCE = 2000
+/** 1 KiB each: a hundred megabytes if they were held. */
+const PADDING = 'x'.repeat(800)
+const GROWTH_MAX = 24 * 1024 * 1024
+
+setFlagsFromString('--expose-gc')
+const collect = runInNewContext('gc') as () => void
+const clock = new ManualClock(Date.now())
+const hook = await startHook()
+const house = await startHouse({
+  clock,
+  zone: { 'hooks.test': { A: ['127.0.0.1'] } },
+  env: { ALLOW_PRIVATE_WEBHOOKS: 'true', EXTRA_CA_FILE: hook.caFile },
+})
+after(async () => {
+  await house.close()
+  await hook[Symbol.asyncDispose]()
+})
+const team = await house.team()
+const { db, outbox } = house.app
+
+function heap(): number {
+  collect()
+  return process.memoryUsage().heapUsed + process.memoryUsage().external
+}
+
+async function count(sql: string): Promise<number> {
+  return (await db.scan.get<{ count: number }>(sql))!.count
+}
+
+test('what waits, waits on the disk', async () => {
+  const silent: ServerResponse[] = []
+  hook.answer((_told, response) => void silent.push(response))
+  data(await house.call('POST', '/webhooks', team.key, { url: hook.url(), event_types: ['*'] }), 201)
+  const before = heap()
+  for (let made = 0; made < EVENTS; made += AT_ONCE) {
+    await db.write(async (tx) => {
+      for (let n = 0; n < AT_ONCE; n++) {
+        const event = {
+          teamId: team.id,
+          type: 'message.delivered' as const,
+          mailboxId: null,
+          domainId: null,
+          at: clock.now(),
+        }
+        await outbox.record(tx, { ...event, data: { text: PADDING } })
+      }
+    })
+  }
+  // Spreading goes on by itself, a piece at a time.
+  while ((await count('SELECT count(*) AS count FROM events WHERE told = 0')) > 0);
+  assert.equal(await count('SELECT count(*) AS count FROM webhook_queue'), EVENTS)
+  assert.ok((await count('SELECT count(*) AS count FROM webhook_queue WHERE lease IS NOT NULL')) <= 32)
+  const grown = heap() - before
+  assert.ok(grown < GROWTH_MAX, `${Math.round(grown / 1024)} KiB more for ${EVENTS} events`)
+  assert.ok(hook.told.length <= 4, 'four at a time, and no more')
+
+  hook.answer((_told, response) => response.end('ok'))
+  for (const response of silent) response.end('ok')
+  while (hook.told.length < 1000) await hook.next()
+  const known = `SELECT (SELECT count(*) FROM webhook_queue) + (SELECT count(*) FROM webhook_attempts WHERE result = 'success') AS count`
+  assert.equal(await count(known), EVENTS)
+  const ids = hook.told.map(({ headers }) => headers['x-service-event-id'])
+  assert.equal(new Set(ids).size, ids.length, 'nobody is told twice')
+})
