@@ -51,7 +51,8 @@ export function readDeclarations(text: string): Declaration[] {
   for (const part of withoutComments(text).split(';')) {
     const colon = part.indexOf(':')
     if (colon < 0) continue
-    const name = part.slice(0, colon).trim().toLowerCase()
+    const written = part.slice(0, colon).trim()
+    const name = PROPERTIES.has(written) ? written : written.toLowerCase()
     if (!PROPERTIES.has(name)) continue
     const raw = part
       .slice(colon + 1)

@@ -23,7 +23,7 @@ const WHITE: Colour = { red: 255, green: 255, blue: 255, alpha: 1 }
 export const PLAIN: Looks = { gone: false, invisible: false, fontSize: 16, colour: null, behind: WHITE }
 
 /** Text of up to so many pixels is not read by anybody. */
-const TINY_PX = 2
+export const TINY_PX = 2
 const OPACITY_MIN = 0.06
 /** Pixels to the left of or above the page, or to the right of it, from which something lies where nobody scrolls. */
 const FAR_BEFORE_PX = 500
@@ -43,8 +43,7 @@ export function looksOf(outer: Looks, styles: Declarations, old: OldLooks): Look
   const display = styles.get('display') ?? (old.hidden ? 'none' : '')
   const visibility = styles.get('visibility')
   return {
-    gone:
-      outer.gone || display === 'none' || isFaded(styles) || isOutside(styles, fontSize) || isShut(styles, fontSize),
+    gone: outer.gone || display === 'none' || (hasUnusual(styles) && isAway(styles, fontSize)),
     invisible: visibility === undefined || visibility === 'inherit' ? outer.invisible : visibility !== 'visible',
     fontSize,
     colour: colourOf(styles, old, outer.colour),
@@ -57,6 +56,27 @@ export function isSeen({ gone, invisible, fontSize, colour, behind }: Looks): bo
   if (gone || invisible || fontSize <= TINY_PX) return false
   if (colour === null) return true
   return behind === null ? colour.alpha >= OPACITY_MIN : !isLost(colour, behind)
+}
+
+/** Most elements say nothing but of their type, size and colours. */
+const USUAL = new Set([
+  'display',
+  'visibility',
+  'font-size',
+  'font',
+  'color',
+  'background',
+  'background-color',
+  'background-image',
+])
+
+function hasUnusual(styles: Declarations): boolean {
+  for (const name of styles.keys()) if (!USUAL.has(name)) return true
+  return false
+}
+
+function isAway(styles: Declarations, fontSize: number): boolean {
+  return isFaded(styles) || isOutside(styles, fontSize) || isShut(styles, fontSize)
 }
 
 function isFaded(styles: Declarations): boolean {

@@ -25,6 +25,8 @@ test('nothing unseen is left', () => {
     "<span STYLE='Color:red; Display : NONE !important'>h</span>",
     '<p style="display:none">hidden',
     '<span style="visibility:hidden">h</span><span style="font-size:0px;line-height:1">h</span>',
+    '<p style="opacity:0">h</p><p style="position:absolute;left:-9999px">h</p><p style="text-indent:-9999px">h</p>',
+    '<p style="max-height:0;overflow:hidden">h</p><p style="font-size:1px">h</p><p style="font:0/0 a">h</p>',
     '<span style="dis&#112;lay:none">h</span><span hidden>h</span><span style="display/**/:none">h</span>',
     '<!-- c --><!--[if mso]>outlook<![endif]--><!doctype html><?xml v?><!-->',
   ]
