@@ -138,6 +138,35 @@ export class Keys {
     return new Map(rows.map((row) => [row.mailbox_id, row.count]))
   }
 
+  /**
+   * Renames a key or has it end earlier; an end can be set, never moved on.
+   * @param check sees the current record inside the unit of work and throws to refuse
+   * @throws ProductError not_found, conflict (not active), validation_error
+   */
+  async update(
+    teamId: string,
+    id: string,
+    change: { name?: string; expiresAt?: number },
+    check: (current: ApiKey) => void = () => {},
+  ): Promise<ApiKey> {
+    return this.#db.write(async (tx) => {
+      const now = this.#clock.now()
+      const row = await tx.get('SELECT * FROM keys WHERE id = ? AND team_id = ?', [id, teamId])
+      if (row === undefined) throw notFound('API key')
+      check(presentKey(row, now))
+      await this.#activeRow(tx, teamId, id, now)
+      const name = change.name === undefined ? (row.name as string) : checkName(change.name, NAME_MAX)
+      const before = row.expires_at as number | null
+      const expiresAt = change.expiresAt ?? before
+      checkExpiry(change.expiresAt, now)
+      if (before !== null && expiresAt !== null && expiresAt > before) {
+        throw invalid('expires_at', 'too_big', 'The end of a key can be brought forward, not put off.')
+      }
+      await tx.run('UPDATE keys SET name = ?, expires_at = ? WHERE n = ?', [name, expiresAt, row.n])
+      return presentKey({ ...row, name, expires_at: expiresAt }, now)
+    })
+  }
+
   /** Takes effect at once; doing it twice is no error. @throws ProductError not_found */
   async revoke(teamId: string, id: string): Promise<void> {
     const { changes } = await this.#db.write((tx) =>

@@ -83,7 +83,8 @@ export function checkAttachments(
  * @throws ProductError validation_error on `field`
  */
 export function checkFileName(field: string, filename: string, extra: readonly string[]): string {
-  const name = checkPlainName(field, filename)
+  // A name of dots alone has no extension either.
+  const name = /^[. ]{1,255}$/.test(filename) ? '' : checkPlainName(field, filename)
   const dot = name.lastIndexOf('.')
   if (dot < 1) throw invalid(field, 'forbidden_value', 'A file name needs an extension, as in report.pdf.')
   const extension = name.slice(dot + 1).toLowerCase()

@@ -24,9 +24,11 @@ after(() => house.close())
 const team = await house.team()
 const domain = await team.domain('shop.test')
 const ana = await team.mailbox('ana@shop.test')
+// What is done to mailboxes is done to this one: the other has to go on working.
+const carl = await team.mailbox('carl@shop.test')
 const ids = new Map([
   ['domain', domain],
-  ['mailbox', ana.id],
+  ['mailbox', carl.id],
 ])
 
 before(async () => {
@@ -36,11 +38,16 @@ before(async () => {
   const [row] = data<{ id: string }[]>(await house.get('/inbound/logs', team.key))
   // A key of its own: some of the calls below rotate it.
   const key = data<{ id: string }>(
-    await house.call('POST', `/mailboxes/${ana.id}/api-keys`, team.key, { name: 'x' }),
+    await house.call('POST', `/mailboxes/${carl.id}/api-keys`, team.key, { name: 'x' }),
     201,
   )
   ids.set('message', message!.id).set('thread', message!.thread_id).set('folder', folder!.id)
   ids.set('inboundLog', row!.id).set('key', key.id).set('team', team.id)
+  const member = data<{ id: string }>(
+    await house.call('POST', '/team/members', team.key, { email: 'ana@people.test', role: 'owner' }),
+    202,
+  )
+  ids.set('member', member.id)
   const account = { name: 'One', smtp_host: 'smtp.shop.test', smtp_port: 587, smtp_protocol: 'starttls' }
   const provider = await make('/providers', { ...account, smtp_username: 'u', smtp_password: 'p' })
   ids.set('provider', provider)

@@ -38,6 +38,8 @@ before(async () => {
   owned.set('inboundLog', row!.id).set('key', key!.id)
   const suppression = await house.call('POST', '/suppressions', owner.key, { email: 'gone@customer.test' })
   owned.set('suppression', data<{ id: string }>(suppression, 201).id)
+  const invited = await house.call('POST', '/team/members', owner.key, { email: 'ana@people.test', role: 'owner' })
+  owned.set('member', data<{ id: string }>(invited, 202).id)
   await furnishSending()
   await furnishWebhook()
   owned.set('attachment', await upload())

@@ -77,13 +77,18 @@ export class Members {
   /** @throws ProductError conflict for who belongs to the team already, validation_error */
   async add(tx: Tx, teamId: string, person: { email: string; role: MemberRole }): Promise<Member> {
     const email = checkPersonEmail(person.email)
-    const known = await tx.get('SELECT 1 AS found FROM members WHERE team_id = ? AND email = ?', [teamId, email])
-    if (known !== undefined) throw conflict('This person belongs to the team already.', 'email')
+    await this.refuseKnown(tx, teamId, email)
     const id = newId('member')
     await tx.insert('members', {
       ...{ id, team_id: teamId, email, role: person.role, invited_at: this.#parts.clock.now() },
     })
     return (await this.get(teamId, id, tx))!
+  }
+
+  /** @throws ProductError conflict for who belongs to the team already */
+  async refuseKnown(reader: Reader, teamId: string, email: string): Promise<void> {
+    const known = await reader.get('SELECT 1 AS found FROM members WHERE team_id = ? AND email = ?', [teamId, email])
+    if (known !== undefined) throw conflict('This person belongs to the team already.', 'email')
   }
 
   /** Makes a person whose address is proven an owner, whatever she was. */

@@ -37,6 +37,8 @@ export class People {
     also: (tx: Tx, member: Member) => Promise<void> = async () => {},
   ): Promise<Member> {
     const email = checkPersonEmail(person.email)
+    // Asked again inside: here it spares writing a mail that nobody gets.
+    await this.members.refuseKnown(this.#parts.db.read, team.id, email)
     const token = this.links.newToken()
     const letter = invitationLetter({ to: email, team: checkName(team.name, 100), url: this.links.urlOf(token) })
     const mail = await this.#parts.post.prepare(letter)

@@ -13,6 +13,7 @@ import { raw } from './mailbox/raw.ts'
 import { sendMessage } from './mailbox/send.ts'
 import { sessionRoute } from './mailbox/session.ts'
 import { threads } from './mailbox/threads.ts'
+import { apiKeys } from './management/api-keys.ts'
 import { deliveryGroups } from './management/delivery-groups.ts'
 import { domainFilters } from './management/domain-filters.ts'
 import { domains } from './management/domains.ts'
@@ -26,6 +27,7 @@ import { providerOauth } from './management/provider-oauth.ts'
 import { providers } from './management/providers.ts'
 import { sharedLimit } from './management/shared-limit.ts'
 import { suppressions } from './management/suppressions.ts'
+import { team } from './management/team.ts'
 import { webhookDeliveries } from './management/webhook-deliveries.ts'
 import { webhooks } from './management/webhooks.ts'
 import { operatorAgents } from './operator/agents.ts'
@@ -51,6 +53,8 @@ const management = [
   ...suppressions,
   ...webhooks,
   ...webhookDeliveries,
+  ...apiKeys,
+  ...team,
 ]
 const mailbox = [
   readMe,

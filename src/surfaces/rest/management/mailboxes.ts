@@ -1,7 +1,7 @@
 // The mailboxes of a team.
 
 import { type Static, Type } from 'typebox'
-import { notFound } from '../../../base/errors.ts'
+import { conflict, notFound } from '../../../base/errors.ts'
 import type { Context } from '../../../context.ts'
 import {
   DISPLAY_NAME_MAX,
@@ -11,8 +11,9 @@ import {
 } from '../../../directory/mailbox-input.ts'
 import type { Mailbox, MailboxInput } from '../../../directory/mailboxes.ts'
 import { answer, route } from '../../http/route.ts'
-import { Default, Id, listOf, pageQuery } from '../../http/schema.ts'
+import { Default, Id, listOf, Nullable, pageQuery } from '../../http/schema.ts'
 import { presentNewKey } from '../schemas/api-key.ts'
+import { DeletedOf } from '../schemas/deleted.ts'
 import { MailboxAdmin, MailboxStatus, NewMailbox, presentMailboxAdmin } from '../schemas/mailbox.ts'
 import { record } from '../schemas/record.ts'
 import { readSendScope, SendScope } from '../schemas/send-scope.ts'
@@ -71,6 +72,19 @@ const MailboxCreate = record('MailboxCreate', 'What a new mailbox is made of.', 
   create_api_key: Default(Type.Boolean({ description: 'Also issue a key with all scopes.' }), false),
 })
 
+const MailboxUpdate = Type.Object(
+  {
+    display_name: Type.Optional(
+      Nullable(Type.String({ minLength: 1, maxLength: DISPLAY_NAME_MAX, description: 'Used in From; null for none.' })),
+    ),
+    quota_bytes: Type.Optional(
+      Type.Integer({ minimum: QUOTA_MIN_BYTES, maximum: QUOTA_MAX_BYTES, description: 'Bytes of mail it may hold.' }),
+    ),
+    send_scope: Type.Optional(SendScope),
+  },
+  { title: 'MailboxUpdate', description: 'What is to change.', additionalProperties: false, minProperties: 1 },
+)
+
 const createMailbox = route({
   method: 'POST',
   path: '/mailboxes',
@@ -118,6 +132,108 @@ const readMailbox = route({
   },
 })
 
+const params = Type.Object({ mailbox_id: Id('mailbox') })
+
+const updateMailbox = route({
+  method: 'PATCH',
+  path: '/mailboxes/{mailbox_id}',
+  operation: 'updateMailbox',
+  tag: 'Mailboxes',
+  summary: 'Changes the name, the quota or the send scope of a mailbox.',
+  description: 'The address cannot be changed. 422 `below_usage` for a quota smaller than what the mailbox holds.',
+  as: 'team',
+  permission: 'mailbox.admin.manage',
+  params,
+  body: MailboxUpdate,
+  reply: MailboxAdmin,
+  etag: true,
+  async handle({ params: { mailbox_id: id }, body, principal, app, request }) {
+    const before = await app.directory.mailboxes.get(principal.teamId, id)
+    if (before === undefined) throw notFound('mailbox')
+    const usage = await usageOf(app, [id])
+    const keys = (await app.directory.keys.countByMailbox([id])).get(id) ?? 0
+    const change = {
+      displayName: body.display_name,
+      quotaBytes: body.quota_bytes,
+      sendScope: body.send_scope && readSendScope(body.send_scope),
+    }
+    const used = usage.get(id)?.usedBytes ?? 0
+    const mailbox = await app.directory.mailboxes.update(principal.teamId, id, change, used, (current) =>
+      request.matches(presentMailboxAdmin(current, usage.get(id), keys)),
+    )
+    return presentMailboxAdmin(mailbox, usage.get(id), keys)
+  },
+})
+
+const suspendMailbox = route({
+  method: 'POST',
+  path: '/mailboxes/{mailbox_id}/suspend',
+  operation: 'suspendMailbox',
+  tag: 'Mailboxes',
+  summary: 'Stops a mailbox: mail to it is refused, it cannot send, reading goes on.',
+  as: 'team',
+  permission: 'mailbox.admin.manage',
+  params,
+  body: record('MailboxSuspend', 'Why.', {
+    reason: Type.Optional(Type.String({ minLength: 1, maxLength: 255, description: 'Shown with the mailbox.' })),
+  }),
+  bodyOptional: true,
+  reply: MailboxAdmin,
+  async handle({ params: { mailbox_id: id }, body, principal, app }) {
+    const [shown] = await present(app, [await app.directory.mailboxes.suspend(principal.teamId, id, body.reason)])
+    return shown
+  },
+})
+
+const reactivateMailbox = route({
+  method: 'POST',
+  path: '/mailboxes/{mailbox_id}/reactivate',
+  operation: 'reactivateMailbox',
+  tag: 'Mailboxes',
+  summary: 'Lets a suspended mailbox work again; what it had queued goes out.',
+  as: 'team',
+  permission: 'mailbox.admin.manage',
+  params,
+  reply: MailboxAdmin,
+  async handle({ params: { mailbox_id: id }, principal, app }) {
+    await requireLivingAgent(app, principal.teamId, id)
+    const [shown] = await present(app, [await app.directory.mailboxes.reactivate(principal.teamId, id)])
+    return shown
+  },
+})
+
+const deleteMailbox = route({
+  method: 'DELETE',
+  path: '/mailboxes/{mailbox_id}',
+  operation: 'deleteMailbox',
+  tag: 'Mailboxes',
+  summary: 'Ends a mailbox for good: its keys end, its address is free at once.',
+  description: 'Its content is erased after DELETED_MAILBOX_RETENTION_DAYS. Repeating it is no error.',
+  as: 'team',
+  permission: 'mailbox.admin.delete',
+  params,
+  reply: DeletedOf('mailbox'),
+  etag: true,
+  async handle({ params: { mailbox_id: id }, principal, app, request }) {
+    const usage = await usageOf(app, [id])
+    const keys = (await app.directory.keys.countByMailbox([id])).get(id) ?? 0
+    await app.directory.mailboxes.delete(principal.teamId, id, (current) =>
+      request.matches(presentMailboxAdmin(current, usage.get(id), keys)),
+    )
+    return { deleted: true, id }
+  },
+})
+
+/** Decisions §5.2: the inbox of an agent that was ended does not come back. @throws ProductError conflict */
+async function requireLivingAgent(app: Context, teamId: string, id: string): Promise<void> {
+  const mailbox = await app.directory.mailboxes.get(teamId, id)
+  if (mailbox?.agentRegistrationId == null) return
+  const registration = await app.directory.agents.registrations.byId(app.db.read, mailbox.agentRegistrationId)
+  if (registration?.state === 'revoked' || registration?.state === 'expired') {
+    throw conflict(`The registration of this agent is ${registration.state}.`)
+  }
+}
+
 function inputOf(body: Static<typeof MailboxCreate>): MailboxInput {
   return {
     email: body.email,
@@ -134,4 +250,12 @@ async function present(app: Context, mailboxes: readonly Mailbox[]): Promise<Mai
   return mailboxes.map((mailbox) => presentMailboxAdmin(mailbox, usage.get(mailbox.id), keys.get(mailbox.id) ?? 0))
 }
 
-export const mailboxes = [listMailboxes, createMailbox, readMailbox]
+export const mailboxes = [
+  listMailboxes,
+  createMailbox,
+  readMailbox,
+  updateMailbox,
+  suspendMailbox,
+  reactivateMailbox,
+  deleteMailbox,
+]

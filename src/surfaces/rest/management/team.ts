@@ -1,0 +1,152 @@
+// The team of a key, and its members (decisions §2.3).
+
+import { type Static, Type } from 'typebox'
+import { isoTime } from '../../../base/clock.ts'
+import { notFound } from '../../../base/errors.ts'
+import { MEMBER_ROLES, type Member as MemberRecord } from '../../../directory/people/members.ts'
+import { answer, route } from '../../http/route.ts'
+import { Id, listOf, Nullable, pageQuery, Words } from '../../http/schema.ts'
+import { DeletedOf } from '../schemas/deleted.ts'
+import { record } from '../schemas/record.ts'
+import { isoTimeOrNull, TimeOf, TimeOrNull } from '../schemas/time.ts'
+import { MANAGEMENT_PAGE } from './pages.ts'
+
+const params = Type.Object({ member_id: Id('member') })
+const Role = Words(MEMBER_ROLES, 'owner and admin may do everything, member reads and sends, viewer reads.')
+
+const Team = record('Team', 'A team.', {
+  id: Id('team'),
+  name: Type.String({ minLength: 1, maxLength: 100 }),
+  status: Words(['active', 'suspended']),
+  created_at: TimeOf('When it was made.'),
+})
+
+const Member = record('Member', 'A person who belongs to the team.', {
+  id: Id('member'),
+  email: Type.String({ description: 'Lower-case.' }),
+  display_name: Nullable(Type.String()),
+  role: Role,
+  status: Words(['invited', 'active'], 'Invited until she has signed in.'),
+  invited_at: TimeOf('When she was invited.'),
+  joined_at: TimeOrNull('When she first signed in.'),
+  last_login_at: TimeOrNull('When she last signed in.'),
+})
+
+const readTeam = route({
+  method: 'GET',
+  path: '/team',
+  operation: 'getTeam',
+  tag: 'Team',
+  summary: 'Shows the team of this key.',
+  as: 'team',
+  permission: 'team.read',
+  reply: Team,
+  etag: true,
+  async handle({ principal, app }) {
+    const team = await app.directory.teams.get(principal.teamId)
+    if (team === undefined) throw notFound('team')
+    return { id: team.id, name: team.name, status: team.status, created_at: isoTime(team.createdAt) }
+  },
+})
+
+const updateTeam = route({
+  method: 'PATCH',
+  path: '/team',
+  operation: 'updateTeam',
+  tag: 'Team',
+  summary: 'Renames the team of this key.',
+  as: 'team',
+  permission: 'team.manage',
+  body: record('TeamUpdate', 'Its new name.', {
+    name: Type.String({ minLength: 1, maxLength: 100, description: 'For people.', examples: ['Shop'] }),
+  }),
+  reply: Team,
+  async handle({ body, principal, app }) {
+    await app.directory.teams.rename(principal.teamId, body.name)
+    const team = (await app.directory.teams.get(principal.teamId))!
+    return { id: team.id, name: team.name, status: team.status, created_at: isoTime(team.createdAt) }
+  },
+})
+
+const listMembers = route({
+  method: 'GET',
+  path: '/team/members',
+  operation: 'listMembers',
+  tag: 'Team',
+  summary: 'Lists the members of the team, the first invited on top.',
+  as: 'team',
+  permission: 'team.read',
+  query: pageQuery({ limit: MANAGEMENT_PAGE }),
+  reply: listOf(Member),
+  async handle({ query: { limit }, after, principal, app }) {
+    const page = await app.directory.people.members.list(principal.teamId, { limit, after })
+    return { items: page.items.map(present), next: page.next }
+  },
+})
+
+const inviteMember = route({
+  method: 'POST',
+  path: '/team/members',
+  operation: 'inviteMember',
+  tag: 'Team',
+  summary: 'Invites a person by mail; the link works for seven days.',
+  as: 'team',
+  permission: 'team.manage',
+  idempotent: true,
+  body: record('MemberInvite', 'Who, and as what.', {
+    email: Type.String({ minLength: 3, maxLength: 254, description: 'Her address.', examples: ['ana@example.org'] }),
+    role: Role,
+  }),
+  reply: Member,
+  status: 202,
+  async handle({ body, principal, app, request }) {
+    const team = await app.directory.teams.get(principal.teamId)
+    if (team === undefined) throw notFound('team')
+    const member = await app.directory.people.invite(team, body, (tx, made) =>
+      request.keep(tx, { data: present(made), status: 202 }),
+    )
+    return answer({ data: present(member), status: 202 })
+  },
+})
+
+const updateMember = route({
+  method: 'PATCH',
+  path: '/team/members/{member_id}',
+  operation: 'updateMember',
+  tag: 'Team',
+  summary: 'Changes what a member may do; a team keeps an owner (409).',
+  as: 'team',
+  permission: 'team.manage',
+  params,
+  body: record('MemberUpdate', 'Her new role.', { role: Role }),
+  reply: Member,
+  async handle({ params: { member_id: id }, body, principal, app }) {
+    return present(await app.directory.people.members.changeRole(principal.teamId, id, body.role))
+  },
+})
+
+const deleteMember = route({
+  method: 'DELETE',
+  path: '/team/members/{member_id}',
+  operation: 'deleteMember',
+  tag: 'Team',
+  summary: 'Takes a member out of the team; a team keeps an owner (409).',
+  as: 'team',
+  permission: 'team.manage',
+  params,
+  reply: DeletedOf('member'),
+  async handle({ params: { member_id: id }, principal, app }) {
+    await app.directory.people.remove(principal.teamId, id)
+    return { deleted: true, id }
+  },
+})
+
+function present(member: MemberRecord): Static<typeof Member> {
+  const { id, email, displayName, role, status, invitedAt, joinedAt, lastLoginAt } = member
+  return {
+    ...{ id, email, display_name: displayName, role, status, invited_at: isoTime(invitedAt) },
+    ...{ joined_at: isoTimeOrNull(joinedAt), last_login_at: isoTimeOrNull(lastLoginAt) },
+  }
+}
+
+export const team = [readTeam, updateTeam, listMembers, inviteMember, updateMember, deleteMember]

@@ -1,0 +1,114 @@
+// The keys of a team and its members over the API: issued within bounds, changed, ended; a team keeps an owner.
+
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { ManualClock } from '../support/clock.ts'
+import { type Json, startHouse } from '../support/house.ts'
+import { data, etagOf, failure, issues } from './expect.ts'
+
+const clock = new ManualClock()
+const house = await startHouse({ clock })
+after(() => house.close())
+const team = await house.team('Shop')
+await team.domain('shop.test')
+const call = (method: string, path: string, body?: object, key = team.key, headers?: Record<string, string>) =>
+  house.call(method, path, key, body, headers)
+const make = async (body: object, key = team.key) => data<Json>(await call('POST', '/api-keys', body, key), 201)
+
+test('a key has a role or permissions, shows its secret once, and can give away no more than it has', async () => {
+  const reader = await make({ name: 'reader', role: 'root:readonly' })
+  assert.match(reader.key, /^srk_\w{46}$/)
+  assert.deepEqual(
+    [reader.role, reader.kind, reader.status, reader.mailbox_id],
+    ['root:readonly', 'root', 'active', null],
+  )
+  assert.equal((await call('GET', '/domains', undefined, reader.key)).status, 200)
+  failure(await call('POST', '/domains', { domain: 'x.test' }, reader.key), 403, 'insufficient_permissions')
+  const maker = await make({ name: 'maker', permissions: ['apikey.*', 'domain.read'] })
+  assert.equal((await make({ name: 'less', permissions: ['domain.read', 'apikey.create'] }, maker.key)).role, null)
+  for (const wanted of [{ permissions: ['domain.*'] }, { permissions: ['domain.verify'] }, { role: 'root:full' }]) {
+    failure(await call('POST', '/api-keys', { name: 'more', ...wanted }, maker.key), 403, 'insufficient_permissions')
+  }
+  failure(await call('PATCH', `/api-keys/${reader.id}`, { name: 'x' }, maker.key), 403, 'insufficient_permissions')
+  failure(await call('DELETE', `/api-keys/${reader.id}`, undefined, maker.key), 403, 'insufficient_permissions')
+  issues(await call('POST', '/api-keys', { name: 'x' }), 422, 'validation_error', ['role invalid_union'])
+  const both = { name: 'x', role: 'root:full', permissions: ['domain.read'] }
+  issues(await call('POST', '/api-keys', both), 422, 'validation_error', ['role invalid_union'])
+})
+
+test('a key is renamed, ends earlier, never later; is rotated with a grace; ends at once', async () => {
+  const made = await make({ name: 'one', role: 'root:readonly' })
+  const path = `/api-keys/${made.id}`
+  const shown = await call('GET', path)
+  const tag = etagOf(shown)
+  assert.ok(!('key' in data<Json>(shown)))
+  const soon = new Date(clock.now() + 60_000).toISOString()
+  assert.equal(
+    data<Json>(await call('PATCH', path, { name: 'two', expires_at: soon }, team.key, { 'if-match': tag })).expires_at,
+    soon,
+  )
+  failure(await call('PATCH', path, { name: 'three' }, team.key, { 'if-match': tag }), 409, 'conflict')
+  const later = new Date(clock.now() + 120_000).toISOString()
+  issues(await call('PATCH', path, { expires_at: later }), 422, 'validation_error', ['expires_at too_big'])
+  const rotated = data<Json>(await call('POST', `${path}/rotate`, { grace_seconds: 10 }))
+  for (const key of [made.key, rotated.key]) assert.equal((await call('GET', '/domains', undefined, key)).status, 200)
+  clock.advance(10_000)
+  assert.equal((await call('GET', '/domains', undefined, made.key)).status, 401)
+  clock.advance(50_000)
+  assert.equal((await call('GET', '/domains', undefined, rotated.key)).status, 401)
+  failure(await call('PATCH', path, { name: 'x' }), 409, 'conflict')
+  const other = await make({ name: 'other', role: 'root:readonly' })
+  data(await call('DELETE', `/api-keys/${other.id}`))
+  assert.equal((await call('GET', '/domains', undefined, other.key)).status, 401)
+  const expired = data<Json[]>(await call('GET', '/api-keys?status=expired'))
+  assert.deepEqual(
+    expired.map(({ id }) => id),
+    [made.id],
+  )
+})
+
+test('keys of mailboxes are listed, and changed under their mailbox only', async () => {
+  const ana = await team.mailbox('ana@shop.test')
+  const [key] = data<Json[]>(await call('GET', '/api-keys?kind=mailbox'))
+  assert.equal(key.mailbox_id, ana.id)
+  failure(await call('DELETE', `/api-keys/${key.id}`), 409, 'conflict')
+  failure(await call('POST', `/api-keys/${key.id}/rotate`), 409, 'conflict')
+})
+
+test('members are invited, promoted and removed; the last owner stays', async () => {
+  assert.equal(data<Json>(await call('PATCH', '/team', { name: 'Shop & Co' })).name, 'Shop & Co')
+  assert.equal(data<Json>(await call('GET', '/team')).name, 'Shop & Co')
+  const invite = (email: string, role: string) => call('POST', '/team/members', { email, role })
+  const ana = data<Json>(await invite('Ana@people.test', 'owner'), 202)
+  assert.deepEqual([ana.email, ana.role, ana.status, ana.joined_at], ['ana@people.test', 'owner', 'invited', null])
+  failure(await invite('ana@people.test', 'viewer'), 409, 'conflict')
+  const ben = data<Json>(await invite('ben@people.test', 'viewer'), 202)
+  failure(await call('PATCH', `/team/members/${ana.id}`, { role: 'admin' }), 409, 'conflict')
+  failure(await call('DELETE', `/team/members/${ana.id}`), 409, 'conflict')
+  assert.equal(data<Json>(await call('PATCH', `/team/members/${ben.id}`, { role: 'owner' })).role, 'owner')
+  data(await call('DELETE', `/team/members/${ana.id}`))
+  assert.deepEqual(
+    data<Json[]>(await call('GET', '/team/members')).map(({ id }) => id),
+    [ben.id],
+  )
+})
+
+test('a mailbox is changed, suspended, let work again, and ended; its address is free at once', async () => {
+  const made = data<Json>(await call('POST', '/mailboxes', { email: 'carl@shop.test', create_api_key: true }), 201)
+  const path = `/mailboxes/${made.id}`
+  const tag = etagOf(await call('GET', path))
+  const change = { display_name: 'Carl', quota_bytes: 20_000_000 }
+  const changed = data<Json>(await call('PATCH', path, change, team.key, { 'if-match': tag }))
+  assert.deepEqual([changed.display_name, changed.quota_bytes], ['Carl', 20_000_000])
+  failure(await call('PATCH', path, { display_name: null }, team.key, { 'if-match': tag }), 409, 'conflict')
+  issues(await call('PATCH', path, { email: 'x@shop.test' }), 422, 'validation_error', ['email unknown_field'])
+  const stopped = data<Json>(await call('POST', `${path}/suspend`, { reason: 'unpaid' }))
+  assert.deepEqual([stopped.status, stopped.status_reason], ['suspended', 'unpaid'])
+  assert.equal(data<Json>(await call('POST', `${path}/reactivate`)).status, 'active')
+  data(await call('DELETE', path))
+  data(await call('DELETE', path))
+  assert.equal((await call('GET', '/mailbox/me', undefined, made.api_key.key)).status, 401)
+  failure(await call('POST', `${path}/reactivate`), 409, 'conflict')
+  failure(await call('PATCH', path, { display_name: 'x' }), 409, 'conflict')
+  assert.equal((await call('POST', '/mailboxes', { email: 'carl@shop.test' })).status, 201)
+})
