@@ -18,7 +18,8 @@ export interface FolderKey {
   role: FolderRole | null
 }
 
-interface FolderRow {
+/** A folder as it is kept. */
+export interface FolderRow {
   n: number
   id: string
   parent: number | null
@@ -85,8 +86,8 @@ export class Folders {
     return rows.map((row) => present(row, rows))
   }
 
-  async byId(account: Account, id: string): Promise<Folder | undefined> {
-    const rows = await this.#rows(account.n)
+  async byId(account: Account, id: string, reader: Reader = this.#db.read): Promise<Folder | undefined> {
+    const rows = await this.#rows(account.n, reader)
     const row = rows.find((candidate) => candidate.id === id)
     return row && present(row, rows)
   }
@@ -105,8 +106,8 @@ export class Folders {
     return reader.all('SELECT n, id, role, name FROM folders WHERE account = ?', [account.n])
   }
 
-  async #rows(account: number): Promise<FolderRow[]> {
-    return this.#db.read.all<FolderRow>(
+  async #rows(account: number, reader: Reader = this.#db.read): Promise<FolderRow[]> {
+    return reader.all<FolderRow>(
       `SELECT n, id, parent, name, role, sort_order, total_messages, unread_messages, total_threads, unread_threads,
          is_subscribed, created_at, updated_at
        FROM folders WHERE account = ? ORDER BY sort_order, name, n`,

@@ -10,6 +10,7 @@ import { ChangeLedger } from './changes.ts'
 import { Contents, heldNames } from './contents.ts'
 import { type ArrivedMail, type Delivered, Deliverer, type DeliverTarget } from './deliver.ts'
 import { Folders } from './folders.ts'
+import { FolderEdits } from './folders-edit.ts'
 import { InboundLog } from './inbound-log.ts'
 import { MessageEdits } from './messages/edits.ts'
 import { Messages } from './messages/messages.ts'
@@ -22,6 +23,8 @@ export interface Store {
   accounts: Accounts
   folders: Folders
   messages: Messages
+  /** Makes, changes and removes folders. */
+  folderEdits: FolderEdits
   /** Changes and erases messages. */
   edits: MessageEdits
   threads: Threads
@@ -58,6 +61,7 @@ export function openStore(parts: { db: Db; blobsDb: Db; clock: Clock; vault: Vau
   const uploads = new Uploads({ db, clock, names, heldNames })
   const submissions = new Submissions({ db, clock, accounts, changes })
   const deliverer = new Deliverer({ db, clock, accounts, folders, changes, blobs, names })
+  const edits = new MessageEdits({ db, clock, accounts, folders, changes })
   return {
     accounts,
     folders,
@@ -67,7 +71,8 @@ export function openStore(parts: { db: Db; blobsDb: Db; clock: Clock; vault: Vau
     contents: new Contents({ db, blobs, accounts, names, uploads }),
     uploads,
     messages: new Messages({ db, clock, accounts, blobs, folders }),
-    edits: new MessageEdits({ db, clock, accounts, folders, changes }),
+    edits,
+    folderEdits: new FolderEdits({ db, clock, accounts, changes, edits }),
     threads: new Threads({ db, clock, accounts, folders }),
     inboundLog: new InboundLog(db),
     sent: new SentMails({ clock, accounts, folders, changes, submissions, names }),

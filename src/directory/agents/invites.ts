@@ -116,6 +116,12 @@ export class Invites {
   async expireDue(): Promise<number> {
     const { db, clock, ownership } = this.#parts
     const now = clock.now()
+    const due = await db.read.get(
+      `SELECT 1 AS due WHERE EXISTS (SELECT 1 FROM owner_invites WHERE state = 'pending' AND expires_at <= ?)
+         OR EXISTS (SELECT 1 FROM invite_dispatches WHERE at <= ?)`,
+      [now, now - DAY_MS],
+    )
+    if (due === undefined) return 0
     return db.write(async (tx) => {
       const over = await tx.all(
         `UPDATE owner_invites SET state = 'expired', decided_at = ? WHERE state = 'pending' AND expires_at <= ? RETURNING registration`,

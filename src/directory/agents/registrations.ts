@@ -164,8 +164,15 @@ export class Registrations {
 
   /** Forgets where registrations came from, and proofs nobody can show again. */
   async forget(): Promise<number> {
-    const now = this.#parts.clock.now()
-    return this.#parts.db.write(async (tx) => {
+    const { db, clock } = this.#parts
+    const now = clock.now()
+    const due = await db.read.get(
+      `SELECT 1 AS due WHERE EXISTS (SELECT 1 FROM agent_registrations WHERE source IS NOT NULL AND created_at <= ?)
+         OR EXISTS (SELECT 1 FROM agent_proofs WHERE expires_at <= ?)`,
+      [now - SOURCE_MS, now],
+    )
+    if (due === undefined) return 0
+    return db.write(async (tx) => {
       const sources = await tx.run(
         'UPDATE agent_registrations SET source = NULL WHERE source IS NOT NULL AND created_at <= ?',
         [now - SOURCE_MS],

@@ -89,7 +89,11 @@ export class AgentTokens {
   /** Forgets tokens that are over. */
   async prune(): Promise<number> {
     const { db, clock } = this.#parts
-    return (await db.write((tx) => tx.run('DELETE FROM agent_tokens WHERE expires_at <= ?', [clock.now()]))).changes
+    const now = clock.now()
+    // A disk that rests is left alone.
+    if ((await db.read.get('SELECT 1 AS due FROM agent_tokens WHERE expires_at <= ? LIMIT 1', [now])) === undefined)
+      return 0
+    return (await db.write((tx) => tx.run('DELETE FROM agent_tokens WHERE expires_at <= ?', [now]))).changes
   }
 
   async #access(token: string): Promise<Row | undefined> {

@@ -63,6 +63,14 @@ export class Links {
     return true
   }
 
+  /** Whether something is over. */
+  async isDue(): Promise<boolean> {
+    const now = this.#parts.clock.now()
+    const sql = `SELECT 1 AS due WHERE EXISTS (SELECT 1 FROM sign_in_links WHERE expires_at <= ?)
+      OR EXISTS (SELECT 1 FROM sign_in_mails WHERE at <= ?)`
+    return (await this.#parts.db.read.get(sql, [now, now - HOUR_MS])) !== undefined
+  }
+
   /** Forgets what is over. */
   async prune(tx: Tx): Promise<number> {
     const now = this.#parts.clock.now()

@@ -97,7 +97,9 @@ export class People {
   }
 
   /** Forgets links and sessions that are over. */
-  prune(): Promise<number> {
+  async prune(): Promise<number> {
+    // A disk that rests is left alone.
+    if (!(await this.links.isDue()) && !(await this.sessions.isDue())) return 0
     return this.#parts.db.write(async (tx) => (await this.links.prune(tx)) + (await this.sessions.prune(tx)))
   }
 }

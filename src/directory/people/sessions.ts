@@ -50,6 +50,12 @@ export class Sessions {
     await tx.run('DELETE FROM sessions WHERE email = ?', [email])
   }
 
+  /** Whether something is over. */
+  async isDue(): Promise<boolean> {
+    const sql = 'SELECT 1 AS due FROM sessions WHERE expires_at <= ? LIMIT 1'
+    return (await this.#parts.db.read.get(sql, [this.#parts.clock.now()])) !== undefined
+  }
+
   /** Forgets what is over. */
   async prune(tx: Tx): Promise<number> {
     return (await tx.run('DELETE FROM sessions WHERE expires_at <= ?', [this.#parts.clock.now()])).changes

@@ -108,6 +108,31 @@ export class MessageEdits {
     return rows.size
   }
 
+  /**
+   * Takes messages out of a folder that is about to end. Those that lie nowhere else go to Trash, or are erased.
+   * @param ids messages of the folder
+   */
+  async leaveFolder(
+    tx: Tx,
+    account: Account,
+    folderId: string,
+    ids: readonly string[],
+    toTrash: boolean,
+  ): Promise<void> {
+    const rows = await editRows(tx, account, ids)
+    const filed = await foldersOf(
+      tx,
+      [...rows.values()].map(({ n }) => n),
+    )
+    const only = ids.filter((id) => (filed.get(rows.get(id)?.n ?? 0)?.length ?? 0) === 1)
+    const others = ids.filter((id) => !only.includes(id))
+    if (others.length > 0) await this.changeIn(tx, account, others, { folders: { remove: [folderId] } })
+    if (only.length === 0) return
+    const trash = (await this.#parts.folders.keys(account, tx)).find(({ role }) => role === 'trash')!
+    if (toTrash) await this.changeIn(tx, account, only, { folders: { set: [trash.id] } })
+    else await this.eraseIn(tx, account, only)
+  }
+
   /** Ids of messages in a folder, the oldest there first: to go through it in pieces. */
   async inFolder(reader: Reader, account: Account, folderId: string, limit: number): Promise<string[]> {
     const folder = (await this.#parts.folders.keys(account, reader)).find(({ id }) => id === folderId)

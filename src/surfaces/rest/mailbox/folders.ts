@@ -2,11 +2,16 @@
 
 import { Type } from 'typebox'
 import { notFound } from '../../../base/errors.ts'
-import type { PageKey, Folder as StoredFolder } from '../../../store/records.ts'
-import { route } from '../../http/route.ts'
-import { Id, listOf, pageQuery } from '../../http/schema.ts'
+import type { Context } from '../../../context.ts'
+import type { Tx } from '../../../db/db.ts'
+import { FOLDER_NAME_MAX } from '../../../store/folders-edit.ts'
+import type { Account, PageKey, Folder as StoredFolder } from '../../../store/records.ts'
+import { answer, route } from '../../http/route.ts'
+import { Default, Id, listOf, Nullable, pageQuery, Words } from '../../http/schema.ts'
+import { Changes, changesQuery, presentChanges } from '../schemas/changes.ts'
 import { Folder, FolderRole, presentFolder } from '../schemas/folder.ts'
-import { accountOf } from './account.ts'
+import { record } from '../schemas/record.ts'
+import { accountOf, writableAccountOf } from './account.ts'
 import { MAILBOX_PAGE } from './limits.ts'
 
 const listFolders = route({
@@ -63,6 +68,129 @@ const readFolder = route({
   },
 })
 
+const Name = Type.String({
+  ...{ minLength: 1, maxLength: FOLDER_NAME_MAX },
+  description: 'No slash, no control characters, not dots alone.',
+  examples: ['Projects'],
+})
+const Parent = Nullable({ ...Id('folder'), description: 'The folder it lies in; null for the top.' })
+const Order = Type.Integer({ minimum: 0, maximum: 1_000_000, description: 'Place among the others.' })
+
+const createFolder = route({
+  method: 'POST',
+  path: '/mailbox/folders',
+  operation: 'createFolder',
+  tag: 'Folders',
+  summary: 'Makes a folder.',
+  as: 'mailbox',
+  permission: 'mailbox.write',
+  idempotent: true,
+  body: record('FolderCreate', 'What a folder is made of.', {
+    name: Name,
+    parent_id: Type.Optional(Parent),
+    sort_order: Type.Optional(Order),
+  }),
+  reply: Folder,
+  status: 201,
+  async handle({ body, principal, app }) {
+    const account = await writableAccountOf(app, principal)
+    const id = await app.store.folderEdits.create(account, {
+      name: body.name,
+      parentId: body.parent_id ?? null,
+      sortOrder: body.sort_order,
+    })
+    return answer({ data: await shown(app, account, id), headers: { Location: `/api/v1/mailbox/folders/${id}` } })
+  },
+})
+
+const updateFolder = route({
+  method: 'PATCH',
+  path: '/mailbox/folders/{folder_id}',
+  operation: 'updateFolder',
+  tag: 'Folders',
+  summary: 'Renames, moves or orders a folder.',
+  description: 'Folders with a role keep their name and place (409).',
+  as: 'mailbox',
+  permission: 'mailbox.write',
+  params: Type.Object({ folder_id: Id('folder') }),
+  body: Type.Object(
+    {
+      name: Type.Optional(Name),
+      parent_id: Type.Optional(Parent),
+      sort_order: Type.Optional(Order),
+      is_subscribed: Type.Optional(Type.Boolean({ description: 'Shown by clients that show a choice.' })),
+    },
+    { title: 'FolderUpdate', description: 'What is to change.', additionalProperties: false, minProperties: 1 },
+  ),
+  reply: Folder,
+  etag: true,
+  async handle({ params: { folder_id: id }, body, principal, app, request }) {
+    const account = await writableAccountOf(app, principal)
+    const change = {
+      name: body.name,
+      parentId: body.parent_id,
+      sortOrder: body.sort_order,
+      isSubscribed: body.is_subscribed,
+    }
+    await app.store.folderEdits.update(account, id, change, async (tx) =>
+      request.matches(await shown(app, account, id, tx)),
+    )
+    return shown(app, account, id)
+  },
+})
+
+const deleteFolder = route({
+  method: 'DELETE',
+  path: '/mailbox/folders/{folder_id}',
+  operation: 'deleteFolder',
+  tag: 'Folders',
+  summary: 'Removes a folder.',
+  description:
+    '`on_messages` says what becomes of messages that lie nowhere else: `reject` refuses (409), `trash` moves them to Trash, ' +
+    '`delete` erases them.',
+  as: 'mailbox',
+  permission: 'mailbox.write',
+  params: Type.Object({ folder_id: Id('folder') }),
+  query: Type.Object({
+    on_messages: Default(Words(['reject', 'trash', 'delete'], 'What becomes of its messages.'), 'reject'),
+  }),
+  reply: record('FolderDeleted', 'It is gone.', {
+    deleted: Type.Literal(true),
+    id: Id('folder'),
+    moved: Type.Integer({ minimum: 0, description: 'Messages that were taken out of it.' }),
+  }),
+  etag: true,
+  async handle({ params: { folder_id: id }, query, principal, app, request }) {
+    const account = await writableAccountOf(app, principal)
+    const moved = await app.store.folderEdits.remove(account, id, query.on_messages, async (tx) =>
+      request.matches(await shown(app, account, id, tx)),
+    )
+    return { deleted: true, id, moved }
+  },
+})
+
+const listFolderChanges = route({
+  method: 'GET',
+  path: '/mailbox/folders/changes',
+  operation: 'listFolderChanges',
+  tag: 'Folders',
+  summary: 'Tells which folders came, changed and went since a state.',
+  as: 'mailbox',
+  permission: 'mailbox.read',
+  query: changesQuery,
+  reply: Changes,
+  async handle({ query, principal, app }) {
+    const account = await accountOf(app, principal)
+    return presentChanges(await app.store.changes.since(account, 'folders', query.since_state, query.limit))
+  },
+})
+
+async function shown(app: Context, account: Account, id: string, tx?: Tx) {
+  const folder = await app.store.folders.byId(account, id, tx)
+  if (folder === undefined) throw notFound('folder')
+  return presentFolder(folder)
+}
+
 // A mailbox has at most 1,000 folders and the store gives them whole, so the page is cut here.
 function keyOf(folder: StoredFolder): PageKey {
   return [folder.sortOrder, folder.name, folder.id]
@@ -76,4 +204,4 @@ function compareKeys(a: PageKey, b: PageKey): number {
   return 0
 }
 
-export const folders = [listFolders, readFolder]
+export const folders = [listFolders, listFolderChanges, createFolder, readFolder, updateFolder, deleteFolder]
