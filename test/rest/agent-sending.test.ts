@@ -97,3 +97,39 @@ test('three recipients an hour and five a day here; what is over says when it ma
   const tomorrow = (await agent.claim(registered.claim_token)).body.access_token
   assert.equal(data<Json>(await agent.send(tomorrow, mail())).results[0].status, 'queued')
 })
+
+test('through the accounts of the team the operator names, where there is one', async () => {
+  const relay = await startMailServer()
+  const folder = await house.team('Carrier')
+  await using other = await startHouse({
+    clock,
+    zone,
+    env: { ...env, AGENT_ROUTE_TEAM: folder.id, AGENT_SEND_HOURLY: '100', AGENT_SEND_DAILY: '100' },
+  })
+  // The setting names a team of this house: made here under the same id.
+  await other.app.db.write((tx) =>
+    tx.run('INSERT INTO teams (id, name, created_at) VALUES (?, ?, 0)', [folder.id, 'Carrier']),
+  )
+  const provider = {
+    ...{ name: 'Relay', smtp_host: '127.0.0.1', smtp_port: relay.port, smtp_protocol: 'none' },
+    ...{ smtp_username: 'u', smtp_password: 'p' },
+  }
+  const { secret } = await other.app.directory.keys.issue({
+    ...{ teamId: folder.id, kind: 'root', name: 'x', role: 'root:full', createdBy: 'operator' },
+  })
+  data(await other.call('POST', '/providers', secret, provider), 201)
+  await other.settle()
+  const client = new AgentClient(other)
+  const registered = await client.register()
+  const { registrations, ownership } = other.app.directory.agents
+  await other.app.db.write(async (tx) => {
+    await ownership.accept(tx, (await registrations.byId(tx, registered.registration_id))!, 'o@people.example')
+    await ownership.approveSending(tx, registered.registration_id)
+  })
+  const token = (await client.claim(registered.claim_token)).body.access_token
+  data(await client.send(token, mail()))
+  await other.settle()
+  assert.equal(relay.mails.length, 1)
+  assert.match(relay.mails[0]!.bytes.toString(), /^DKIM-Signature: .*d=agents\.mailstead\.test/s)
+  await relay[Symbol.asyncDispose]()
+})

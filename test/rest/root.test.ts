@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
+import { ERRORS } from '../../src/surfaces/http/errors.ts'
 import { startHouse } from '../support/house.ts'
 import { failure } from './expect.ts'
 
@@ -81,4 +82,14 @@ test('the Sending origin has nothing of the other one', async () => {
     failure(await house.get(sendOrigin + path, team.key), 404, 'not_found')
   }
   failure(await house.get(`${sendOrigin}/readyz`), 404, 'not_found')
+})
+
+test('every error leads to a page that says what to do', async () => {
+  const reply = await house.call('GET', `${house.origin}/api/v1/domains`)
+  const { doc_url: link } = reply.body.error
+  const [address, anchor] = link.split('#')
+  const page = await house.call('GET', address)
+  assert.equal(page.status, 200)
+  for (const code of [anchor, ...Object.keys(ERRORS)]) assert.match(page.body, new RegExp(`id="${code}"`))
+  assert.equal((await house.call('GET', `${house.origin}/docs`)).status, 200)
 })

@@ -1,7 +1,6 @@
 // The console's one page so far: the keys of a team, issued and revoked by its members (specification §5.1).
 
 import { Type } from 'typebox'
-import { isoTime } from '../../base/clock.ts'
 import { notFound, ProductError } from '../../base/errors.ts'
 import type { Context } from '../../context.ts'
 import type { ApiKey } from '../../directory/keys.ts'
@@ -10,7 +9,7 @@ import type { Session } from '../../directory/people/sessions.ts'
 import { allows, isSubset, ROLES, type Role } from '../../directory/permissions.ts'
 import { type PageAnswer, type RequestFacts, type Route, route } from '../http/route.ts'
 import { Id } from '../http/schema.ts'
-import { html, type Markup } from './markup.ts'
+import { html, type Markup, when } from './markup.ts'
 import { goTo, personOf, requireFormToken, sessionOf, showPageError, sitePage } from './site.ts'
 
 const KEYS_SHOWN = 100
@@ -146,7 +145,7 @@ ${allows(granted, 'apikey.create') ? newKey(teamId, person.formToken, granted) :
 function row(key: ApiKey, token: string, mayRevoke: boolean): Markup {
   const form = html`<form method="post" action="/console/${key.teamId}/keys/${key.id}/revoke"><input type="hidden" name="csrf" value="${token}"><button class="quiet">Revoke</button></form>`
   return html`<tr><td>${key.name}</td><td><code>${key.prefix}&hellip;${key.last4}</code></td><td>${key.role ?? key.kind}</td>
-<td>${key.lastUsedAt === null ? 'never' : isoTime(key.lastUsedAt)}</td><td>${mayRevoke ? form : null}</td></tr>`
+<td>${key.lastUsedAt === null ? 'never' : when(key.lastUsedAt)}</td><td>${mayRevoke ? form : null}</td></tr>`
 }
 
 function newKey(teamId: string, token: string, granted: readonly string[]): Markup {

@@ -1,11 +1,10 @@
 // Where a person decides about an agent that named her as its owner. Looking changes nothing; deciding takes a form.
 
 import { Type } from 'typebox'
-import { isoTime } from '../../base/clock.ts'
 import type { OpenInvite } from '../../directory/agents/invites.ts'
 import { TOKEN_PATTERN } from '../../directory/people/links.ts'
 import { type Route, route } from '../http/route.ts'
-import { html, type Markup } from './markup.ts'
+import { html, type Markup, when } from './markup.ts'
 import { goTo, requireFormToken, sentences, showPageError, signInCookie, sitePage } from './site.ts'
 
 const GONE = 410
@@ -76,7 +75,7 @@ const answerInvite = route({
 function facts({ registration, invite }: OpenInvite): Markup {
   return html`<dl><dt>Inbox</dt><dd><code>${registration.email}</code></dd>
 <dt>Calls itself</dt><dd>${registration.clientName === null ? html`<span class="soft">nothing</span>` : html`&ldquo;${registration.clientName}&rdquo; <span class="soft">(nobody has checked this)</span>`}</dd>
-<dt>Registered</dt><dd>${isoTime(registration.createdAt)}</dd>
+<dt>Registered</dt><dd>${when(registration.createdAt)}</dd>
 <dt>You</dt><dd>${invite.email}</dd></dl>`
 }
 

@@ -27,6 +27,11 @@ export function html(strings: TemplateStringsArray, ...values: readonly Value[])
   return new Markup(parts.join(''))
 }
 
+/** A time as a person reads it. @param ms since 1970 */
+export function when(ms: number): string {
+  return `${new Date(ms).toISOString().slice(0, 16).replace('T', ' ')} UTC`
+}
+
 function textOf(value: Value): string {
   if (value === null) return ''
   if (value instanceof Markup) return value.text

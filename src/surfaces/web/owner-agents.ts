@@ -1,13 +1,12 @@
 // The agents a person owns: what each did, and what she lets it do.
 
 import { Type } from 'typebox'
-import { isoTime } from '../../base/clock.ts'
 import type { Context } from '../../context.ts'
 import type { Registration } from '../../directory/agents/records.ts'
 import type { Session } from '../../directory/people/sessions.ts'
 import { type PageAnswer, type RequestFacts, type Route, route } from '../http/route.ts'
 import { Id } from '../http/schema.ts'
-import { html, type Markup } from './markup.ts'
+import { html, type Markup, when } from './markup.ts'
 import { goTo, personOf, requireFormToken, sessionOf, showPageError, sitePage } from './site.ts'
 
 const MIB = 1024 * 1024
@@ -118,7 +117,7 @@ async function card(app: Context, agent: Registration, token: string): Promise<M
 <dt>State</dt><dd>${STATES[agent.state] ?? agent.state}</dd>
 <dt>Calls itself</dt><dd>${agent.clientName ?? 'nothing'} <span class="soft">(unchecked)</span></dd>
 <dt>Storage</dt><dd>${used} of ${room} MiB</dd>
-<dt>Last used</dt><dd>${agent.lastUsedAt === null ? 'never' : isoTime(agent.lastUsedAt)}</dd>
+<dt>Last used</dt><dd>${agent.lastUsedAt === null ? 'never' : when(agent.lastUsedAt)}</dd>
 <dt>Recipients in 24 hours</dt><dd>${sent}</dd></dl>${isOpen(agent) ? forms(agent, token) : null}</section>`
 }
 

@@ -2,6 +2,7 @@
 
 import type { Route } from '../http/route.ts'
 import { consolePages } from './console.ts'
+import { docPages } from './docs.ts'
 import { invitePages } from './invites.ts'
 import { oauthCallback } from './oauth-callback.ts'
 import { ownerPages } from './owner-agents.ts'
@@ -13,6 +14,7 @@ export const webRoutes: readonly Route[] = [
   oauthCallback,
   sesHook,
   stylesheet,
+  ...docPages,
   ...signInPages,
   ...consolePages,
   ...invitePages,

@@ -16,6 +16,7 @@ h2{font-size:1.15rem;margin:2rem 0 .5rem}
 a{color:var(--link)}
 p.soft,.soft{color:var(--soft)}
 .card{background:var(--card);border:1px solid var(--line);border-radius:.75rem;padding:1rem 1.25rem;margin:1rem 0}
+.card>h2:first-child{margin-top:.25rem}details{margin-top:1rem}summary{cursor:pointer;padding:.5rem 0}
 dl{display:grid;grid-template-columns:max-content 1fr;gap:.25rem 1rem;margin:.5rem 0}
 dt{color:var(--soft)}dd{margin:0;overflow-wrap:anywhere}
 label{display:block;margin:.75rem 0}
