@@ -8,6 +8,7 @@ import { type Context, openContext } from '../context.ts'
 import { agentList, agentRegistration, agentRevoke, agentRevokeAll, agentRotateKey } from './agents.ts'
 import type { Call, Command, Outcome, Told } from './command.ts'
 import { domainAdd } from './domain-add.ts'
+import { domainOwn } from './domain-own.ts'
 import { domainRotateKey } from './domain-rotate-key.ts'
 import { domainVerify } from './domain-verify.ts'
 import { helpOf, overview } from './help.ts'
@@ -28,6 +29,7 @@ const commands: readonly Command[] = [
   keyCreate,
   domainAdd,
   domainVerify,
+  domainOwn,
   domainRotateKey,
   mailboxCreate,
   mailboxKey,

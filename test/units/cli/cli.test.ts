@@ -293,6 +293,12 @@ describe('people and agents', () => {
   it('registration is switched, keys are replaced, and what is no agent is told', async () => {
     await json('setup', '--team-name', 'Ours')
     assert.deepEqual(await json('agent', 'list'), [])
+    const own = await json('domain', 'own')
+    assert.deepEqual(
+      own.map(({ domain }: { domain: string }) => domain),
+      ['agents.localhost', 'mx.mailstead.test'],
+    )
+    assert.deepEqual(await json('domain', 'own'), own, 'the keys stay the same')
     assert.deepEqual(await json('agent', 'registration', 'off'), { enabled: false })
     assert.deepEqual(await json('agent', 'registration', 'on'), { enabled: true })
     assert.notEqual((await json('agent', 'rotate-key')).kid, (await json('agent', 'rotate-key')).kid)
