@@ -196,6 +196,14 @@ export class Queue {
     return row?.at ?? null
   }
 
+  /** How much waits, how much of it is in hand, and since when (ms) the oldest of it is due; null when nothing is. */
+  async depth(): Promise<{ waiting: number; inHand: number; oldestDueAt: number | null }> {
+    const row = await this.#db.scan.get<{ waiting: number; in_hand: number; oldest: number | null }>(
+      'SELECT count(*) AS waiting, count(lease) AS in_hand, min(due_at) AS oldest FROM queue',
+    )
+    return { waiting: row!.waiting, inHand: row!.in_hand, oldestDueAt: row!.oldest }
+  }
+
   /** The deliveries of a mail that still wait or are in hand. */
   async ofEmail(reader: Reader, email: number): Promise<QueueRow[]> {
     const rows = await reader.all<Row>(`SELECT ${COLUMNS} FROM queue WHERE email = ? ORDER BY delivery`, [email])

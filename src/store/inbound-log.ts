@@ -145,6 +145,14 @@ export class InboundLog {
     return pageOf(rows, page.limit, (row) => [row.created_at, row.n], present)
   }
 
+  /** How many rows there are since a time (ms), by status and reason. */
+  async counts(since: number): Promise<{ status: string; reason: string | null; count: number }[]> {
+    return this.#db.scan.all(
+      'SELECT status, reason, count(*) AS count FROM inbound_log WHERE created_at >= ? GROUP BY status, reason',
+      [since],
+    )
+  }
+
   async get(teamId: string, id: string): Promise<InboundRecord | undefined> {
     const row = await this.#db.read.get<LogRow & { evidence: string }>(
       `SELECT ${SHOWN}, evidence FROM inbound_log WHERE id = ? AND team_id = ?`,

@@ -97,6 +97,11 @@ export class Telling {
     return { eventId: event.id, attemptId: await this.#courier.test(webhook, event) }
   }
 
+  /** What is still to be told: events, tellings of them, and how late (ms) the oldest is. */
+  async backlog(): Promise<{ untold: number; waiting: number; lagMs: number }> {
+    return { untold: await this.#waiting.untold(), ...(await this.#waiting.backlog()) }
+  }
+
   /**
    * Tells the event of an attempt once more, as a new series of tries.
    * @returns the event, and when the first try is due (ISO 8601)

@@ -72,6 +72,15 @@ export class Waiting {
     return row!.count
   }
 
+  /** How many tellings wait, and for how long (ms) the oldest due one has been due. */
+  async backlog(): Promise<{ waiting: number; lagMs: number }> {
+    const { db, clock } = this.#parts
+    const row = await db.scan.get<{ count: number; oldest: number | null }>(
+      'SELECT count(*) AS count, min(due_at) AS oldest FROM webhook_queue',
+    )
+    return { waiting: row!.count, lagMs: row!.oldest === null ? 0 : clock.now() - row!.oldest }
+  }
+
   /** Tells an event once more to one subscription, as a new series. */
   async again(tx: Tx, webhook: number, event: number): Promise<void> {
     await this.#add(tx, webhook, event, this.#parts.clock.now())

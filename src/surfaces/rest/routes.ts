@@ -32,6 +32,7 @@ import { webhookDeliveries } from './management/webhook-deliveries.ts'
 import { webhooks } from './management/webhooks.ts'
 import { operatorAgents } from './operator/agents.ts'
 import { operatorLimitRequests } from './operator/limit-requests.ts'
+import { machineMetrics } from './operator/machine-metrics.ts'
 import { operatorQueue } from './operator/queue.ts'
 import { operatorTeams } from './operator/teams.ts'
 import { rootDocuments } from './root.ts'
@@ -69,7 +70,7 @@ const mailbox = [
   ...cleanContents,
 ]
 
-const operator = [...operatorQueue, ...operatorLimitRequests, ...operatorTeams, ...operatorAgents]
+const operator = [...operatorQueue, ...operatorLimitRequests, ...operatorTeams, ...operatorAgents, machineMetrics]
 
 export const routes: readonly Route[] = [
   ...management,
