@@ -19,6 +19,7 @@ import { Runner } from './runner/runner.ts'
 import { SharedLimit } from './shared-limit.ts'
 import { Signer } from './sign.ts'
 import { Sns } from './sns/sns.ts'
+import { Cancelling } from './submit/cancel.ts'
 import { Submitter } from './submit.ts'
 import { Suppressions } from './suppressions.ts'
 import { openGmail } from './transports/gmail.ts'
@@ -48,6 +49,8 @@ export interface Outbound {
   /** Mail of the appliance itself to people. */
   houseMail: HouseMail
   submitter: Submitter
+  /** Takes back what has not left. */
+  cancelling: Cancelling
   /** The worker that empties the queue; one for a data folder. */
   runner(): Runner
   /** See `directory/mailbox-input.ts` ForeignIn. */
@@ -86,6 +89,7 @@ export function openOutbound(parts: OutboundParts): Outbound {
     sns,
     sesIdentities,
     submitter,
+    cancelling: new Cancelling({ ...parts, emails, fate, queue }),
     waiting: new WaitingMail({ ...parts, queue, emails, fate }),
     log: new DeliveryLog(parts),
     feedback: new Feedback({ ...parts, emails, fate }),

@@ -2,7 +2,7 @@
 
 import type { Clock } from '../base/clock.ts'
 import { newId } from '../base/ids.ts'
-import type { Db, Tx } from '../db/db.ts'
+import type { Db, SqlValue, Tx } from '../db/db.ts'
 import { pageOf } from '../db/page.ts'
 import type { Accounts } from './accounts.ts'
 import type { ChangeLedger } from './changes.ts'
@@ -10,6 +10,7 @@ import type { Account, Page, PageKey } from './records.ts'
 
 /** What is kept of a submission (decisions §10.7). */
 export interface Submission {
+  n: number
   /** `sub_…` */
   id: string
   /** `eml_…`: its deliveries tell what became of it. */
@@ -25,6 +26,17 @@ export interface Submission {
   canceledAt: number | null
   createdAt: number
   updatedAt: number
+}
+
+export interface SubmissionFilter {
+  /** ms, inclusive, on the time it was asked for. */
+  after?: number
+  /** ms, exclusive. */
+  before?: number
+  threadId?: string
+  limit: number
+  /** Where the page before ended. */
+  cursor: PageKey | null
 }
 
 export interface NewSubmission {
@@ -124,18 +136,38 @@ export class Submissions {
   }
 
   /** Newest first. */
-  async list(account: Account, { limit, after }: { limit: number; after: PageKey | null }): Promise<Page<Submission>> {
-    const behind = after === null ? '' : 'AND (created_at, n) < (?, ?)'
+  async list(account: Account, { limit, cursor, ...filter }: SubmissionFilter): Promise<Page<Submission>> {
+    const where = ['account = ?']
+    const values: SqlValue[] = [account.n]
+    const ask = (condition: string, ...asked: SqlValue[]) => {
+      where.push(condition)
+      values.push(...asked)
+    }
+    if (filter.after !== undefined) ask('created_at >= ?', filter.after)
+    if (filter.before !== undefined) ask('created_at < ?', filter.before)
+    if (filter.threadId !== undefined) ask('thread_id = ?', filter.threadId)
+    if (cursor !== null) ask('(created_at, n) < (?, ?)', ...cursor)
     const rows = await this.#parts.db.read.all<SubmissionRow>(
-      `SELECT ${COLUMNS} FROM submissions WHERE account = ? ${behind} ORDER BY created_at DESC, n DESC LIMIT ?`,
-      [account.n, ...(after ?? []), limit + 1],
+      `SELECT ${COLUMNS} FROM submissions WHERE ${where.join(' AND ')} ORDER BY created_at DESC, n DESC LIMIT ?`,
+      [...values, limit + 1],
     )
     return pageOf(rows, limit, (row) => [row.created_at, row.n], present)
+  }
+
+  /** Notes that it was taken back, once. @returns false when it was before */
+  async cancel(tx: Tx, account: Account, id: string): Promise<boolean> {
+    const now = this.#parts.clock.now()
+    const { changes } = await tx.run(
+      'UPDATE submissions SET canceled_at = ?, updated_at = ? WHERE id = ? AND account = ? AND canceled_at IS NULL',
+      [now, now, id, account.n],
+    )
+    return changes > 0
   }
 }
 
 function present(row: SubmissionRow): Submission {
   return {
+    n: row.n,
     id: row.id,
     emailId: row.email_id,
     messageId: row.message_id,

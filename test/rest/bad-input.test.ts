@@ -42,6 +42,9 @@ before(async () => {
   )
   const own = await house.call('POST', '/mailbox/folders', ana.key, { name: 'Own' })
   ids.set('message', message!.id).set('thread', message!.thread_id).set('folder', data<Folder>(own, 201).id)
+  const later = { to: [{ email: ana.email }], subject: 'x', text_body: 'x', undo_seconds: 120 }
+  const sent = data<{ submission_id: string }>(await house.call('POST', '/mailbox/messages/send', ana.key, later), 202)
+  ids.set('submission', sent.submission_id)
   ids.set('inboundLog', row!.id).set('key', key.id).set('team', team.id)
   const member = data<{ id: string }>(
     await house.call('POST', '/team/members', team.key, { email: 'ana@people.test', role: 'owner' }),
@@ -103,7 +106,13 @@ function needed(route: Route, tried = ''): string {
     properties: Record<string, { default?: unknown }>
   }
   const names = required.filter((name) => name !== tried && properties[name]!.default === undefined)
-  const state = /Thread/.test(route.operation) ? 't0' : /Folder/.test(route.operation) ? 'f0' : 'm0'
+  const state = /Thread/.test(route.operation)
+    ? 't0'
+    : /Folder/.test(route.operation)
+      ? 'f0'
+      : /Submission/.test(route.operation)
+        ? 's0'
+        : 'm0'
   return names.map((name) => `&${name}=${name === 'since_state' ? state : 'x'}`).join('')
 }
 

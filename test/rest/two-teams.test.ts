@@ -38,6 +38,9 @@ before(async () => {
   owned.set('inboundLog', row!.id).set('key', key!.id)
   const suppression = await house.call('POST', '/suppressions', owner.key, { email: 'gone@customer.test' })
   owned.set('suppression', data<{ id: string }>(suppression, 201).id)
+  const later = { to: [{ email: ana.email }], subject: 'x', text_body: 'x', undo_seconds: 120 }
+  const sent = data<{ submission_id: string }>(await house.call('POST', '/mailbox/messages/send', ana.key, later), 202)
+  owned.set('submission', sent.submission_id)
   const invited = await house.call('POST', '/team/members', owner.key, { email: 'ana@people.test', role: 'owner' })
   owned.set('member', data<{ id: string }>(invited, 202).id)
   await furnishSending()

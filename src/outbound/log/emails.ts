@@ -88,6 +88,11 @@ export class Emails {
     return rows.map(presentEmail)
   }
 
+  /** The open deliveries of a mail, with the tries that were made. */
+  async pendingOfEmail(reader: Reader, email: number): Promise<{ n: number; attempts: number }[]> {
+    return reader.all(`SELECT n, attempts FROM deliveries WHERE email = ? AND status = 'pending' ORDER BY n`, [email])
+  }
+
   /** Keys of the deliveries of a mailbox that are open, read by an index of their own. */
   async pendingOf(reader: Reader, mailboxId: string): Promise<number[]> {
     const rows = await reader.all<{ n: number }>(

@@ -12,6 +12,7 @@ import { messages } from './mailbox/messages.ts'
 import { raw } from './mailbox/raw.ts'
 import { sendMessage } from './mailbox/send.ts'
 import { sessionRoute } from './mailbox/session.ts'
+import { submissions } from './mailbox/submissions.ts'
 import { threads } from './mailbox/threads.ts'
 import { apiKeys } from './management/api-keys.ts'
 import { deliveryGroups } from './management/delivery-groups.ts'
@@ -68,6 +69,7 @@ const mailbox = [
   ...attachmentParsing,
   ...blobs,
   ...cleanContents,
+  ...submissions,
 ]
 
 const operator = [...operatorQueue, ...operatorLimitRequests, ...operatorTeams, ...operatorAgents, machineMetrics]

@@ -211,7 +211,9 @@ describe('a submission', () => {
     const sent = sending({ subject: 'Read me' }, { sendAt: house.clock.now() + 5000 })
     const kept = await keep(sent)
     const submission = (await house.store.submissions.get(account, kept.submissionId))!
-    assert.deepEqual(submission, {
+    const { n, ...told } = submission
+    assert.ok(n > 0)
+    assert.deepEqual(told, {
       id: kept.submissionId,
       emailId: sent.emailId,
       messageId: kept.messageId,
@@ -249,8 +251,8 @@ describe('a submission', () => {
   it('is listed newest first, page by page', async () => {
     const ids: string[] = []
     for (let i = 0; i < 5; i++) ids.unshift((await keep(sending({ subject: `S${i}` }))).submissionId)
-    const first = await house.store.submissions.list(account, { limit: 3, after: null })
-    const second = await house.store.submissions.list(account, { limit: 3, after: first.next })
+    const first = await house.store.submissions.list(account, { limit: 3, cursor: null })
+    const second = await house.store.submissions.list(account, { limit: 3, cursor: first.next })
     assert.deepEqual(
       [...first.items, ...second.items].map(({ id }) => id),
       ids,

@@ -4,6 +4,7 @@ import { type Static, Type } from 'typebox'
 import { isoTime } from '../../../base/clock.ts'
 import { notFound } from '../../../base/errors.ts'
 import type { Context } from '../../../context.ts'
+import { checkPersonEmail } from '../../../directory/people/members.ts'
 import type { Team as TeamRecord } from '../../../directory/teams.ts'
 import { DAILY_MAX } from '../../../outbound/shared-limit-record.ts'
 import { answer, route } from '../../http/route.ts'
@@ -49,11 +50,27 @@ const createTeam = route({
   summary: 'Makes a team.',
   as: 'operator',
   idempotent: true,
-  body: record('TeamCreate', 'What a team is made of.', { name: Name }),
+  body: record('TeamCreate', 'What a team is made of.', {
+    name: Name,
+    owner_email: Type.Optional(
+      Type.String({
+        minLength: 3,
+        maxLength: 254,
+        description: 'Who is invited as its owner, by mail.',
+        examples: ['ana@example.org'],
+      }),
+    ),
+  }),
   reply: OperatorTeam,
   status: 201,
   async handle({ body, app }) {
-    return present(app, await app.directory.teams.create({ name: body.name }))
+    // Looked at first: a team without the owner that was asked for would be a surprise.
+    if (body.owner_email !== undefined) checkPersonEmail(body.owner_email, 'owner_email')
+    const team = await app.directory.teams.create({ name: body.name })
+    if (body.owner_email !== undefined) {
+      await app.directory.people.invite(team, { email: body.owner_email, role: 'owner' })
+    }
+    return present(app, team)
   },
 })
 

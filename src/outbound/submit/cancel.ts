@@ -1,0 +1,56 @@
+// Takes back what a mailbox asked to be sent, as long as nothing of it was handed over (decisions §10.7).
+
+import { conflict, notFound } from '../../base/errors.ts'
+import type { Account } from '../../store/records.ts'
+import type { Emails } from '../log/emails.ts'
+import type { Fate } from '../log/fate.ts'
+import type { OutboundParts } from '../parts.ts'
+import type { Queue } from '../queue.ts'
+
+interface Parts extends OutboundParts {
+  emails: Pick<Emails, 'byId' | 'pendingOfEmail'>
+  fate: Pick<Fate, 'apply'>
+  queue: Pick<Queue, 'ofEmail'>
+}
+
+const NOT_PENDING = 'It cannot be taken back any more.'
+
+export class Cancelling {
+  readonly #parts: Parts
+
+  constructor(parts: Parts) {
+    this.#parts = parts
+  }
+
+  /**
+   * One unit of work: the runner has claimed a delivery before, or finds it gone. The copy goes from Sent to Drafts.
+   * @param id `sub_…`
+   * @throws ProductError not_found, conflict once something was handed over or its time has come
+   */
+  async cancel(account: Account, id: string): Promise<void> {
+    const { db, clock, store, emails, fate, queue } = this.#parts
+    const submission = await store.submissions.get(account, id)
+    if (submission === undefined) throw notFound('submission')
+    const email = await emails.byId(submission.emailId)
+    if (email === undefined) throw conflict(NOT_PENDING)
+    await db.write(async (tx) => {
+      const now = clock.now()
+      const waiting = await emails.pendingOfEmail(tx, email.n)
+      const inQueue = await queue.ofEmail(tx, email.n)
+      const isUntouched = waiting.length > 0 && waiting.every(({ attempts }) => attempts === 0)
+      if (!isUntouched || inQueue.some(({ inHand }) => inHand) || submission.sendAt <= now) throw conflict(NOT_PENDING)
+      if (!(await store.submissions.cancel(tx, account, id))) throw conflict(NOT_PENDING)
+      for (const { n } of waiting) await fate.apply(tx, n, { kind: 'cancelled' }, null)
+      if (submission.messageId !== null) await this.#toDrafts(tx, account, submission.messageId)
+    })
+  }
+
+  async #toDrafts(tx: Parameters<Parameters<OutboundParts['db']['write']>[0]>[0], account: Account, messageId: string) {
+    const { store } = this.#parts
+    const drafts = await store.folders.byRole(account.n, 'drafts', tx)
+    await store.edits.changeIn(tx, account, [messageId], {
+      folders: { set: [drafts.id] },
+      keywords: { add: ['$draft'] },
+    })
+  }
+}
