@@ -21,11 +21,13 @@ import { queueDrop, queueList, queueRetry } from './queue.ts'
 import { serveCommand } from './serve.ts'
 import { setup } from './setup.ts'
 import { teamCreate } from './team-create.ts'
+import { teamCredit } from './team-credit.ts'
 
 const commands: readonly Command[] = [
   setup,
   serveCommand,
   teamCreate,
+  teamCredit,
   keyCreate,
   domainAdd,
   domainVerify,

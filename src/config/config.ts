@@ -201,10 +201,18 @@ export const settings = {
   BILLING_CURRENCY: Type.String({
     default: 'USD',
     pattern: '^[A-Z]{3}$',
-    description: later('Currency of the billing summary.'),
+    description: 'Currency of the billing summary.',
   }),
-  BILLING_UNIT_PRICE: Type.Number({ default: 0, minimum: 0, description: later('Price of one sent message.') }),
-  BILLING_ENFORCE: Type.Boolean({ default: false, description: later('Refuses sending without credit.') }),
+  BILLING_UNIT_PRICE: Type.Number({
+    default: 0,
+    minimum: 0,
+    maximum: 100,
+    description: 'Price of one recipient a mail was sent to, to six places; 0: metered, not charged.',
+  }),
+  BILLING_ENFORCE: Type.Boolean({
+    default: false,
+    description: 'Refuses mail a team has no credit for, that of what still waits included.',
+  }),
   ATTACHMENT_EXTRA_EXTENSIONS: Type.Array(Type.String({ pattern: '^[a-z0-9]{1,16}$' }), {
     default: [],
     description: 'File name extensions that may be sent beside the usual ones.',

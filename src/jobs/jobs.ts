@@ -1,6 +1,7 @@
 // The list of what the clock does.
 
 import { agentSweep } from './agents.ts'
+import { consumption } from './consumption.ts'
 import { contentNames } from './content-names.ts'
 import { domainChecks } from './domain-checks.ts'
 import type { Job } from './job.ts'
@@ -17,6 +18,7 @@ import {
 export const jobs: readonly Job[] = [
   domainChecks,
   agentSweep,
+  consumption,
   ownerNotices,
   inboundLogRetention,
   deliveryLogRetention,

@@ -4,6 +4,8 @@ import { closeAll } from '../base/loop.ts'
 import type { Reader } from '../db/db.ts'
 import type { SendScope } from '../directory/mailbox-input.ts'
 import { Feedback } from './feedback.ts'
+import { Ledger } from './figures/ledger.ts'
+import { Meter } from './figures/meter.ts'
 import { Groups } from './groups.ts'
 import { HouseMail } from './house-mail.ts'
 import { DeliveryLog } from './log/delivery-log.ts'
@@ -44,6 +46,10 @@ export interface Outbound {
   queue: Queue
   waiting: WaitingMail
   suppressions: Suppressions
+  /** The money of teams. */
+  ledger: Ledger
+  /** What is to be paid for. */
+  meter: Meter
   feedback: Feedback
   notices: Notices
   /** Mail of the appliance itself to people. */
@@ -65,7 +71,9 @@ export function openOutbound(parts: OutboundParts): Outbound {
   const suppressions = new Suppressions(parts)
   const queue = new Queue(parts)
   const emails = new Emails(parts)
-  const fate = new Fate({ ...parts, queue, suppressions })
+  const ledger = new Ledger(parts)
+  const meter = new Meter({ ...parts, ledger })
+  const fate = new Fate({ ...parts, queue, suppressions, meter })
   const notices = new Notices({ ...parts, emails, queue })
   const houseMail = new HouseMail({ ...parts, emails, queue, suppressions })
   const router = new Router({ ...parts, providers, groups, sharedLimit })
@@ -73,12 +81,14 @@ export function openOutbound(parts: OutboundParts): Outbound {
   const oauth = new OAuth({ ...parts, providers })
   const sns = new Sns({ ...parts, emails, fate })
   const sesIdentities = new SesIdentities({ ...parts, sharedLimit })
-  const taking = { ...parts, emails, fate, queue, suppressions, router }
+  const taking = { ...parts, emails, fate, queue, suppressions, router, meter }
   const submitter = new Submitter(taking)
   const worker = { ...parts, queue, emails, fate, router, signer, transports, notices, providers: providers.health }
   return {
     ...accounts,
     suppressions,
+    ledger,
+    meter,
     queue,
     emails,
     fate,

@@ -46,6 +46,8 @@ before(async () => {
   await furnishSending()
   await furnishWebhook()
   owned.set('attachment', await upload())
+  const credit = { type: 'purchase', amount: 1, description: 'x' } as const
+  owned.set('transaction', (await house.app.outbound.ledger.credit(owner.id, credit)).id)
 })
 
 async function upload(): Promise<string> {

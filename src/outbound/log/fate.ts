@@ -2,6 +2,7 @@
 
 import type { Clock } from '../../base/clock.ts'
 import type { Tx } from '../../db/db.ts'
+import type { Meter } from '../figures/meter.ts'
 import type { OutboundParts } from '../parts.ts'
 import type { Queue } from '../queue.ts'
 import type { Carrier, DeliveryStatus, EmailSource, Outcome } from '../records.ts'
@@ -14,6 +15,7 @@ import { stepsOf, withStep } from './timeline.ts'
 interface Parts extends Pick<OutboundParts, 'clock' | 'outbox'> {
   queue: Pick<Queue, 'postpone' | 'drop'>
   suppressions: Pick<Suppressions, 'add'>
+  meter: Pick<Meter, 'settle'>
   store: {
     submissions: {
       /** Tells clients of the mailbox that the recipients of a mail are to be asked for again. */
@@ -108,6 +110,10 @@ export class Fate {
     ])
     if (move.step.nextAt !== null) await queue.postpone(tx, n, move.step.nextAt)
     else if (row.status === 'pending') await queue.drop(tx, n)
+    if (row.status === 'pending' && move.status !== 'pending' && row.source !== 'system') {
+      const carrier = { id: row.provider_id, name: row.provider_name }
+      await this.#parts.meter.settle(tx, row.team_id, move.status === 'sent' ? carrier : null, now)
+    }
     const change = wanting(move.status, isNoticed) - wanting(row.status, false)
     if (change !== 0) await countOpen(tx, row.email, change)
     const suppressed = await this.#suppress(tx, row, move)

@@ -6,6 +6,7 @@ import type { Address } from '../../mail/mail.ts'
 import type { Written } from '../../mail/written.ts'
 import type { Original } from '../../store/messages/answered.ts'
 import { bounceAddress } from '../bounce-address.ts'
+import type { Meter } from '../figures/meter.ts'
 import type { Accepted, Emails } from '../log/emails.ts'
 import type { Fate } from '../log/fate.ts'
 import type { OutboundParts } from '../parts.ts'
@@ -41,6 +42,7 @@ export type AcceptanceParts = OutboundParts & {
   fate: Fate
   queue: Queue
   suppressions: Pick<Suppressions, 'of'>
+  meter: Pick<Meter, 'refusal' | 'hold'>
 }
 
 const SUPPRESSED = 'The recipient is on the suppression list of the team.'
@@ -64,16 +66,19 @@ export class Acceptance {
   }
 
   async #one(tx: Tx, desk: Desk, mail: Ready, suppressed: ReadonlySet<string>): Promise<Submitted> {
-    const { emails, fate, queue, clock } = this.#parts
+    const { emails, fate, queue, meter, clock } = this.#parts
     if (desk.box !== null && !hasRoom(await this.#grown(tx, desk.box), mail.written)) {
       return { kind: 'failed', error: mailboxFull() }
     }
+    const unpaid = await meter.refusal(tx, desk.sender.teamId, mail.recipients.length)
+    if (unpaid !== null) return { kind: 'failed', error: unpaid }
     if (desk.box?.mailbox.isAgent === true) {
       const { allowance } = this.#parts.directory.agents
       const refused = await allowance.take(tx, desk.box.mailbox.id, mail.recipients.length)
       if (refused !== null) return { kind: 'failed', error: refused }
     }
     const accepted = await emails.insert(tx, this.#rowOf(desk, mail))
+    await meter.hold(tx, desk.sender.teamId, accepted.deliveries.length)
     const submission = desk.box && (await this.#keep(tx, desk.box, mail, accepted.email))
     const open: Accepted['deliveries'] = []
     for (const delivery of accepted.deliveries) {

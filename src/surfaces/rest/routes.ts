@@ -15,6 +15,7 @@ import { sessionRoute } from './mailbox/session.ts'
 import { submissions } from './mailbox/submissions.ts'
 import { threads } from './mailbox/threads.ts'
 import { apiKeys } from './management/api-keys.ts'
+import { billing } from './management/billing.ts'
 import { deliveryGroups } from './management/delivery-groups.ts'
 import { domainFilters } from './management/domain-filters.ts'
 import { domains } from './management/domains.ts'
@@ -32,6 +33,7 @@ import { team } from './management/team.ts'
 import { webhookDeliveries } from './management/webhook-deliveries.ts'
 import { webhooks } from './management/webhooks.ts'
 import { operatorAgents } from './operator/agents.ts'
+import { operatorCredits } from './operator/credits.ts'
 import { operatorLimitRequests } from './operator/limit-requests.ts'
 import { machineMetrics } from './operator/machine-metrics.ts'
 import { operatorQueue } from './operator/queue.ts'
@@ -57,6 +59,7 @@ const management = [
   ...webhookDeliveries,
   ...apiKeys,
   ...team,
+  ...billing,
 ]
 const mailbox = [
   readMe,
@@ -72,7 +75,14 @@ const mailbox = [
   ...submissions,
 ]
 
-const operator = [...operatorQueue, ...operatorLimitRequests, ...operatorTeams, ...operatorAgents, machineMetrics]
+const operator = [
+  ...operatorQueue,
+  ...operatorLimitRequests,
+  ...operatorTeams,
+  ...operatorAgents,
+  operatorCredits,
+  machineMetrics,
+]
 
 export const routes: readonly Route[] = [
   ...management,

@@ -1,0 +1,36 @@
+// `mailstead team credit`: enters a purchase, an adjustment or a refund into the ledger of a team.
+
+import { ProductError } from '../base/errors.ts'
+import { CREDIT_TYPES, type Credit } from '../outbound/figures/ledger.ts'
+import { decimal, parseAmount } from '../outbound/figures/money.ts'
+import { presentTransaction } from '../surfaces/rest/schemas/billing.ts'
+import { type Command, TEAM_OPTION } from './command.ts'
+import { chooseTeam } from './team-choice.ts'
+
+export const teamCredit: Command = {
+  words: 'team credit',
+  summary: 'Enters a purchase, an adjustment or a refund into the ledger of a team.',
+  operands: ['amount'],
+  options: {
+    ...TEAM_OPTION,
+    type: { value: 'type', says: `${CREDIT_TYPES.join(', ')}; purchase unless given` },
+    // A word that begins with a dash would be an option.
+    less: { says: 'an adjustment that takes the amount off' },
+    description: { value: 'text', says: 'what it is for' },
+  },
+  async run(call) {
+    const type = (call.text('type') ?? (call.has('less') ? 'adjustment' : 'purchase')) as Credit['type']
+    if (!CREDIT_TYPES.includes(type)) {
+      throw new ProductError('invalid_parameter', `The type must be one of ${CREDIT_TYPES.join(', ')}.`)
+    }
+    const given = parseAmount(call.operands[0]!, 'amount')
+    const { directory, outbound } = await call.open()
+    const team = await chooseTeam(directory, call.text('team'))
+    const description = call.text('description') ?? 'command line'
+    const made = await outbound.ledger.credit(team.id, { type, amount: call.has('less') ? -given : given, description })
+    return {
+      data: presentTransaction(made),
+      lines: [`${decimal(made.amount)} ${made.currency} entered; ${team.name} has ${decimal(made.balanceAfter)}.`],
+    }
+  },
+}
