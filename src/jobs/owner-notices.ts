@@ -1,4 +1,4 @@
-// Tells the owners of a team what went wrong without anybody asking: an account, a webhook, a domain.
+// Tells the owners of a team what went wrong without anybody asking: an account, a webhook, a domain; and what became of what they asked for.
 
 import type { Context } from '../context.ts'
 import { lapsedDomains } from '../directory/domains-lapsed.ts'
@@ -8,6 +8,8 @@ import { failingProviders } from '../outbound/providers/failing.ts'
 import { job } from './job.ts'
 
 const MINUTE_MS = 60 * 1000
+/** How long a decision is news: what is older is neither told nor remembered as told. */
+const NEWS_MS = 7 * 24 * 60 * MINUTE_MS
 
 export const ownerNotices = job({
   name: 'owner-notices',
@@ -16,7 +18,8 @@ export const ownerNotices = job({
     const { told } = app.directory.people
     const accounts = await told.tell('provider', await accountFacts(app))
     const hooks = await told.tell('webhook', await webhookFacts(app))
-    return accounts + hooks + (await told.tell('domain', await domainFacts(app)))
+    const limits = await told.tell('limit', await limitFacts(app))
+    return accounts + hooks + limits + (await told.tell('domain', await domainFacts(app)))
   },
 })
 
@@ -57,6 +60,25 @@ async function domainFacts({ db }: Context): Promise<OwnerFact[]> {
     text: [
       `The record that proves ${name} was missing in DNS on three days in a row.`,
       'Mail from this domain is not sent any more; mail to it still comes in. Publish the record again, then verify the domain.',
+    ].join('\n\n'),
+  }))
+}
+
+async function limitFacts({ outbound, clock }: Context): Promise<OwnerFact[]> {
+  const decided = await outbound.sharedLimit.decided(clock.now() - NEWS_MS)
+  return decided.map(({ id, teamId, status, approvedDailyLimit, decisionNote }) => ({
+    key: `limit ${id}`,
+    teamId,
+    subject:
+      status === 'approved'
+        ? 'Your request for a higher limit was approved'
+        : 'Your request for a higher limit was denied',
+    text: [
+      status === 'approved'
+        ? `Your team may send to ${approvedDailyLimit} recipients a day through the shared Amazon SES account.`
+        : 'The limit of your team on the shared Amazon SES account stays as it is. You may ask again a day after the decision.',
+      ...(decisionNote === null ? [] : [`The operator writes: ${oneLine(decisionNote)}`]),
+      `The request was ${id}.`,
     ].join('\n\n'),
   }))
 }

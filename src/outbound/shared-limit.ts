@@ -73,6 +73,12 @@ export class SharedLimit {
     return row && presentRequest(row)
   }
 
+  /** What the operator decided lately, of all teams: their owners have to be told. @param since ms */
+  async decided(since: number): Promise<LimitRequest[]> {
+    const sql = `SELECT * FROM limit_requests WHERE status IN ('approved', 'denied') AND decided_at >= ? ORDER BY n`
+    return (await this.#parts.db.read.all(sql, [since])).map(presentRequest)
+  }
+
   /** Newest first. */
   async list(filter: LimitRequestFilter): Promise<Page<LimitRequest>> {
     const where = ['1 = 1']

@@ -7,6 +7,7 @@ import { data } from '../rest/expect.ts'
 import { ManualClock } from '../support/clock.ts'
 import { type Json, startHouse } from '../support/house.ts'
 import { startMailServer } from '../support/mail-server.ts'
+import { startSes } from '../support/ses.ts'
 
 const clock = new ManualClock()
 const remote = await startMailServer()
@@ -14,11 +15,13 @@ const zone = {
   'people.example': { MX: [{ priority: 10, exchange: 'mx.people.example' }] },
   'mx.people.example': { A: ['127.0.0.1'] },
 }
-const env = { ALLOW_PRIVATE_SMTP_HOSTS: 'true', DIRECT_PORT: String(remote.port) }
+const ses = await startSes()
+const env = { ...ses.env, ALLOW_PRIVATE_SMTP_HOSTS: 'true', DIRECT_PORT: String(remote.port) }
 const house = await startHouse({ clock, zone, env })
 after(async () => {
   await house.close()
   await remote[Symbol.asyncDispose]()
+  await ses[Symbol.asyncDispose]()
 })
 const team = await house.team()
 await house.app.db.write(async (tx) => {
@@ -65,4 +68,23 @@ test('a webhook that is switched off by us is told of, one that somebody switche
   await house.app.db.write((tx) => webhooks.disable(tx, webhook.n, 'too_many_failures'))
   assert.deepEqual(await told(), ['ana@people.example A webhook was switched off'])
   assert.deepEqual(await told(), [])
+})
+
+test('what became of a request for a higher limit is told once', async () => {
+  const path = '/providers/shared-amazon-ses-limit-request'
+  const { sharedLimit } = house.app.outbound
+  await sharedLimit.setDaily(team.id, true, 100)
+  const ask = async () => data<Json>(await house.call('POST', path, team.key), 201).request.id as string
+  const first = await ask()
+  assert.deepEqual(await told(), [], 'nothing is decided')
+  await sharedLimit.approve(first, { approvedDailyLimit: 300, note: 'Welcome\r\n\r\nPay here' })
+  assert.deepEqual(await told(), ['ana@people.example Your request for a higher limit was approved'])
+  const text = remote.mails.at(-1)!.bytes.toString().replaceAll('=\r\n', '')
+  assert.match(text, /300 recipients a day/)
+  assert.match(text, /The operator writes: Welcome Pay here/)
+  assert.deepEqual(await told(), [])
+  await sharedLimit.deny(await ask(), { note: null })
+  assert.deepEqual(await told(), ['ana@people.example Your request for a higher limit was denied'])
+  clock.leap(8 * 24 * 3_600_000)
+  assert.deepEqual(await told(), [], 'no news after a week, and not told anew')
 })

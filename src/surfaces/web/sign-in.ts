@@ -115,11 +115,8 @@ const signOut = route({
 })
 
 function overPage() {
-  return sentences(
-    'This link is over',
-    ['It works once, for a short time. Ask for a new one on the sign-in page.'],
-    GONE,
-  )
+  const body = html`<p>It works once, for a short time.</p><p><a href="/owner/sign-in">Ask for a new one</a></p>`
+  return sitePage({ title: 'This link is over', body, session: null }, GONE)
 }
 
 export const signInPages: readonly Route[] = [showSignIn, askForLink, showLink, signIn, signOut]

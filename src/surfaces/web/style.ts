@@ -16,7 +16,7 @@ h2{font-size:1.15rem;margin:2rem 0 .5rem}
 a{color:var(--link)}
 p.soft,.soft{color:var(--soft)}
 .card{background:var(--card);border:1px solid var(--line);border-radius:.75rem;padding:1rem 1.25rem;margin:1rem 0}
-.card>h2:first-child{margin-top:.25rem}details{margin-top:1rem}summary{cursor:pointer;padding:.5rem 0}
+.card>:first-child{margin-top:.25rem}details{margin-top:1rem}summary{cursor:pointer;padding:.5rem 0}
 dl{display:grid;grid-template-columns:max-content 1fr;gap:.25rem 1rem;margin:.5rem 0}
 dt{color:var(--soft)}dd{margin:0;overflow-wrap:anywhere}
 label{display:block;margin:.75rem 0}
@@ -31,7 +31,8 @@ code{font:0.95em/1.4 ui-monospace,monospace;overflow-wrap:anywhere}
 .secret{display:block;padding:.75rem 1rem;background:var(--card);border:1px solid var(--line);border-radius:.5rem}
 table{width:100%;border-collapse:collapse}
 th{text-align:left;color:var(--soft);font-weight:400}
-th,td{padding:.5rem .5rem .5rem 0;border-bottom:1px solid var(--line);vertical-align:top;overflow-wrap:anywhere}
+th,td{padding:.5rem .5rem .5rem 0;border-bottom:1px solid var(--line);vertical-align:top}
+td:first-child{overflow-wrap:anywhere}th,td code,button{white-space:nowrap}
 @media(max-width:34rem){dl{grid-template-columns:1fr}dd{margin-bottom:.4rem}.actions button{width:100%}thead{display:none}td{display:block;border:0;padding:.1rem 0}tr{display:block;border-bottom:1px solid var(--line);padding:.6rem 0}}
 `
 
