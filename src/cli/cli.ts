@@ -7,6 +7,7 @@ import { loadConfig } from '../config/load.ts'
 import { type Context, openContext } from '../context.ts'
 import { agentList, agentRegistration, agentRevoke, agentRevokeAll, agentRotateKey } from './agents.ts'
 import type { Call, Command, Outcome, Told } from './command.ts'
+import { doctor } from './doctor.ts'
 import { domainAdd } from './domain-add.ts'
 import { domainOwn } from './domain-own.ts'
 import { domainRotateKey } from './domain-rotate-key.ts'
@@ -26,6 +27,7 @@ import { teamCredit } from './team-credit.ts'
 const commands: readonly Command[] = [
   setup,
   serveCommand,
+  doctor,
   teamCreate,
   teamCredit,
   keyCreate,

@@ -196,6 +196,11 @@ export class Domains {
     return { domain, checks: findings.checks }
   }
 
+  /** What DNS says of a domain now; nothing is changed by looking. */
+  async inspect({ name, records, removable }: Domain): Promise<DomainFindings> {
+    return checkDomain(this.#parts.resolver, { records, removable, reserved: isReserved(name) })
+  }
+
   /**
    * Gives the domain another key to sign with, which it does once DNS shows its record; or its first one of a kind.
    * @throws ProductError not_found, conflict while the last key of its kind was never seen in DNS

@@ -1,0 +1,56 @@
+// `mailstead doctor`: looks at everything an appliance needs from outside and inside, and says what to do.
+
+import { resolve } from 'node:path'
+import { systemClock } from '../base/clock.ts'
+import type { Call, Command } from './command.ts'
+import { lookAtBacklog } from './doctor/backlog.ts'
+import { lookAtDomains } from './doctor/domains.ts'
+import { type Finding, failing } from './doctor/finding.ts'
+import { lookAtCertificate, lookAtClock, lookAtDisk, lookAtFolder } from './doctor/machine.ts'
+import { lookAtHosts } from './doctor/mail-host.ts'
+import { lookAtSettings } from './doctor/settings.ts'
+import { lookAtSmtp } from './doctor/smtp-port.ts'
+
+const MARKS = { ok: '  ok  ', warn: '  !!  ', fail: '  --  ' }
+
+export const doctor: Command = {
+  words: 'doctor',
+  summary: 'Looks at the whole appliance, running or not, and says what to do; ends with 1 when something fails.',
+  async run(call) {
+    const findings = await look(call)
+    const failed = findings.filter(({ level }) => level === 'fail').length
+    return {
+      data: { healthy: failed === 0, findings },
+      lines: findings.flatMap(linesOf),
+      ...(failed === 0 ? {} : { failure: `${failed} of ${findings.length} findings need somebody to act.` }),
+    }
+  },
+}
+
+async function look(call: Call): Promise<Finding[]> {
+  const { config } = call
+  const folder = await lookAtFolder(config.DATA_DIR)
+  const outside = [...lookAtSettings(config), await lookAtSmtp(config)]
+  // Opening would make a folder that is missing.
+  if (folder.level === 'fail') return [folder, ...outside]
+  const path = resolve(config.DATA_DIR)
+  const machine = [folder, await lookAtDisk(path), await lookAtClock(path, systemClock.now())]
+  try {
+    const app = await call.open()
+    return [
+      ...machine,
+      ...lookAtCertificate(app.folder.tls.cert, config.MAIL_HOSTS, app.clock.now()),
+      ...outside,
+      ...(await lookAtHosts(app.resolver, config.MAIL_HOSTS)),
+      ...(await lookAtDomains(app)),
+      ...(await lookAtBacklog(app)),
+    ]
+  } catch (error) {
+    const says = `The appliance cannot be opened: ${error instanceof Error ? error.message : String(error)}`
+    return [...machine, failing('open', says, 'Mend what the sentence names, then look again.'), ...outside]
+  }
+}
+
+function linesOf({ level, check, says, do: advice }: Finding): string[] {
+  return [`${MARKS[level]}${check}: ${says}`, ...(advice === null ? [] : [`        ${advice}`])]
+}

@@ -1,0 +1,80 @@
+// What the doctor sees of the machine: the data folder, its disk, its clock, and the certificate of STARTTLS.
+
+import { X509Certificate } from 'node:crypto'
+import { constants } from 'node:fs'
+import { access, stat, statfs } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { type Finding, failing, fine, warning } from './finding.ts'
+
+const MIB = 2 ** 20
+const FREE_WARN_BYTES = 1024 * MIB
+const FREE_FAIL_BYTES = 100 * MIB
+/** Files of another machine may be this much ahead. */
+const CLOCK_SLACK_MS = 5 * 60_000
+const DAY_MS = 86_400_000
+/** Automatic renewal is late when it has not come by now. */
+const RENEWAL_DAYS = 14
+
+/** Whether the data folder is there to be looked into; a doctor makes none. */
+export async function lookAtFolder(dataDir: string): Promise<Finding> {
+  const path = resolve(dataDir)
+  try {
+    await access(path, constants.R_OK | constants.W_OK | constants.X_OK)
+    await access(join(path, 'mail.db'), constants.R_OK | constants.W_OK)
+    return fine('data_folder', `${path} can be read and written.`)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') {
+      return failing(
+        'data_folder',
+        `${path} holds no appliance.`,
+        'Set DATA_DIR to its folder, or run mailstead setup.',
+      )
+    }
+    const says = `${path} or mail.db in it cannot be read and written by this user.`
+    return failing('data_folder', says, 'Run this as the user of the appliance, or change the owner of the folder.')
+  }
+}
+
+export async function lookAtDisk(dataDir: string): Promise<Finding> {
+  const { bavail, bsize } = await statfs(dataDir)
+  return judgeFree(bavail * bsize)
+}
+
+/** @param free bytes this user may still write */
+export function judgeFree(free: number): Finding {
+  const says = `${Math.floor(free / MIB)} MiB are free for the data folder.`
+  const advice = 'Free some, or move the data folder to a larger disk: without space no mail is taken.'
+  if (free < FREE_FAIL_BYTES) return failing('disk', says, advice)
+  return free < FREE_WARN_BYTES ? warning('disk', says, advice) : fine('disk', says)
+}
+
+/** A clock that was set back is behind what has been written already. */
+export async function lookAtClock(dataDir: string, now: number): Promise<Finding> {
+  const { mtimeMs } = await stat(join(dataDir, 'mail.db'))
+  const time = new Date(now).toISOString()
+  if (mtimeMs <= now + CLOCK_SLACK_MS) return fine('clock', `The clock says ${time}.`)
+  const says = `The clock says ${time}, but mail.db was written at ${new Date(mtimeMs).toISOString()}.`
+  return failing('clock', says, 'Set the clock, and keep it right with NTP: signatures and tokens depend on it.')
+}
+
+/** The certificate STARTTLS shows. */
+export function lookAtCertificate(pem: string, hosts: readonly string[], now: number): Finding[] {
+  const certificate = new X509Certificate(pem)
+  const [from, to] = [certificate.validFromDate.getTime(), certificate.validToDate.getTime()]
+  const days = Math.floor((to - now) / DAY_MS)
+  const renew = 'Renew the files of TLS_CERT_FILE and TLS_KEY_FILE, then start the appliance anew.'
+  if (now < from) {
+    const says = `The certificate is valid only from ${certificate.validFromDate.toISOString()}.`
+    return [failing('tls', says, 'Check the clock, or take the certificate into use later.')]
+  }
+  if (now >= to) return [failing('tls', `The certificate ended at ${certificate.validToDate.toISOString()}.`, renew)]
+  const findings: Finding[] = hosts
+    .filter((host) => certificate.checkHost(host) === undefined)
+    .map((host) => warning('tls', `The certificate does not name ${host}.`, 'Get one that names every mail host.'))
+  if (days < RENEWAL_DAYS) findings.push(warning('tls', `The certificate ends in ${days} days.`, renew))
+  if (certificate.checkIssued(certificate)) {
+    const says = 'The certificate is signed by itself; senders that insist on a trusted one (MTA-STS, DANE) stay away.'
+    findings.push(warning('tls', says, 'Set TLS_CERT_FILE and TLS_KEY_FILE to a certificate of an authority.'))
+  }
+  return findings.length > 0 ? findings : [fine('tls', `The certificate names the mail hosts and holds ${days} days.`)]
+}

@@ -1,0 +1,73 @@
+// What DNS says of the mail hosts: their addresses, and the names of these addresses.
+
+import ipaddr from 'ipaddr.js'
+import { isPublicAddress } from '../../base/public-address.ts'
+import type { Resolver } from '../../base/resolver.ts'
+import { isReserved } from '../../directory/domain-name.ts'
+import { type Finding, failing, fine, warning } from './finding.ts'
+
+/** Addresses of one host whose names are asked for. */
+const ADDRESSES_MAX = 8
+
+/** Values of a record; `sure` is false where no name server answered. */
+interface Answer {
+  values: string[]
+  sure: boolean
+}
+
+export async function lookAtHosts(resolver: Resolver, hosts: readonly string[]): Promise<Finding[]> {
+  const known = hosts.filter((host) => !isReserved(host))
+  return (await Promise.all(known.map((host) => lookAtHost(resolver, host)))).flat()
+}
+
+async function lookAtHost(resolver: Resolver, host: string): Promise<Finding[]> {
+  const [four, six] = await Promise.all([ask(resolver, host, 'A'), ask(resolver, host, 'AAAA')])
+  const addresses = [...four.values, ...six.values].slice(0, ADDRESSES_MAX)
+  if (addresses.length === 0) {
+    if (!four.sure || !six.sure) return [unasked('mail_host', host)]
+    return [failing('mail_host', `${host} has no address in DNS.`, `Make an A or AAAA record of ${host}.`)]
+  }
+  const inside = addresses.filter((address) => !isPublicAddress(address))
+  const found =
+    inside.length === 0
+      ? fine('mail_host', `${host} is ${addresses.join(', ')}.`)
+      : warning(
+          'mail_host',
+          `${host} is ${inside.join(', ')}, which cannot be reached from outside.`,
+          `Let ${host} name the public address of this machine.`,
+        )
+  const reverse = addresses.filter(isPublicAddress).map((address) => lookAtReverse(resolver, host, address))
+  return [found, ...(await Promise.all(reverse))]
+}
+
+async function lookAtReverse(resolver: Resolver, host: string, address: string): Promise<Finding> {
+  const name = reverseName(address)
+  const { values, sure } = await ask(resolver, name, 'PTR')
+  if (values.includes(host)) return fine('reverse_dns', `${address} is called ${host}.`)
+  if (!sure) return unasked('reverse_dns', name)
+  const says = values.length === 0 ? `${address} has no name.` : `${address} is called ${values[0]}, not ${host}.`
+  const advice = `Have whoever gave you the address set its name to ${host}: many refuse mail without it.`
+  return warning('reverse_dns', says, advice)
+}
+
+/** RFC 1035 §3.5, RFC 3596 §2.5. */
+export function reverseName(address: string): string {
+  const bytes = ipaddr.parse(address).toByteArray()
+  if (bytes.length === 4) return `${bytes.reverse().join('.')}.in-addr.arpa`
+  return `${[...Buffer.from(bytes).toString('hex')].reverse().join('.')}.ip6.arpa`
+}
+
+function unasked(check: string, name: string): Finding {
+  const says = `No name server answered for ${name}.`
+  return warning(check, says, 'Check the network and DNS_SERVERS, then look again.')
+}
+
+async function ask(resolver: Resolver, name: string, type: string): Promise<Answer> {
+  try {
+    const values = (await resolver.fresh(name, type)) as string[]
+    return { values: values.map((value) => value.toLowerCase().replace(/\.$/, '')), sure: true }
+  } catch (error) {
+    const { code } = error as { code?: string }
+    return { values: [], sure: code === 'ENOTFOUND' || code === 'ENODATA' }
+  }
+}

@@ -1,0 +1,35 @@
+// Settings that are right each for itself and wrong together.
+
+import type { Config } from '../../config/config.ts'
+import { isReserved } from '../../directory/domain-name.ts'
+import { type Finding, fine, warning } from './finding.ts'
+
+const PUBLIC_SMTP_PORT = 25
+
+export function lookAtSettings(config: Config): Finding[] {
+  const host = config.MAIL_HOSTS[0]!
+  if (isReserved(host)) {
+    const says = `The mail host is ${host}, which nobody outside can find.`
+    return [warning('settings', says, 'Set MAIL_HOSTS to the public name of this machine; until then this is a trial.')]
+  }
+  const findings: Finding[] = []
+  for (const name of ['APP_ORIGIN', 'SEND_ORIGIN'] as const) {
+    const { protocol, hostname } = new URL(config[name])
+    if (isReserved(hostname)) {
+      const says = `${name} is ${config[name]}: links in mail and redirects lead nowhere for others.`
+      findings.push(warning('settings', says, `Set ${name} to its public address.`))
+    } else if (protocol === 'http:') {
+      const says = `${name} is ${config[name]}: keys and cookies travel in the clear.`
+      findings.push(warning('settings', says, `Put a TLS proxy in front, and set ${name} to its https address.`))
+    }
+  }
+  if (config.AGENT_REGISTRATION === 'on' && isReserved(config.AGENT_MAILBOX_DOMAIN)) {
+    const says = `Agents may register inboxes at ${config.AGENT_MAILBOX_DOMAIN}, which no mail from outside reaches.`
+    findings.push(warning('settings', says, 'Set AGENT_MAILBOX_DOMAIN, or AGENT_REGISTRATION to off.'))
+  }
+  if (config.DIRECT_DELIVERY && config.DIRECT_PORT !== PUBLIC_SMTP_PORT) {
+    const says = `Mail is handed to port ${config.DIRECT_PORT} of others; mail servers listen on ${PUBLIC_SMTP_PORT}.`
+    findings.push(warning('settings', says, `Set DIRECT_PORT to ${PUBLIC_SMTP_PORT}.`))
+  }
+  return findings.length > 0 ? findings : [fine('settings', 'The settings go together.')]
+}

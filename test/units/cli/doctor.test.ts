@@ -1,0 +1,217 @@
+// The doctor, from the outside: what it finds in DNS, on the disk, on the port, and how it ends.
+
+import assert from 'node:assert/strict'
+import { createPrivateKey } from 'node:crypto'
+import { mkdtemp, readdir, rm, utimes } from 'node:fs/promises'
+import { createServer, type Socket } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, describe, it } from 'node:test'
+import { runCli } from '../../../src/cli/cli.ts'
+import { judgeQueue, judgeWebhooks } from '../../../src/cli/doctor/backlog.ts'
+import type { Finding } from '../../../src/cli/doctor/finding.ts'
+import { judgeFree, lookAtCertificate } from '../../../src/cli/doctor/machine.ts'
+import { reverseName } from '../../../src/cli/doctor/mail-host.ts'
+import { DIALOGUE_MAX, lookAtSmtp } from '../../../src/cli/doctor/smtp-port.ts'
+import { selfSigned } from '../../../src/config/certificate.ts'
+import { loadConfig } from '../../../src/config/load.ts'
+import { startDns } from '../../support/dns.ts'
+import { startHouse } from '../../support/house.ts'
+
+const DAY_MS = 86_400_000
+const NOW = Date.UTC(2026, 5, 1)
+const root = await mkdtemp(join(tmpdir(), 'mailstead-doctor-'))
+after(() => rm(root, { recursive: true }))
+const dns = await startDns({})
+after(() => dns.close())
+
+const house = await startHouse({ env: { MAIL_HOSTS: 'mx.mail-host.org' } })
+after(() => house.close())
+const env = {
+  DATA_DIR: house.dataDir,
+  DNS_SERVERS: dns.address,
+  MAIL_HOSTS: 'mx.mail-host.org',
+  SMTP_PORT: String(house.ports.smtp),
+  SMTP_BIND: '127.0.0.1',
+}
+
+interface Seen {
+  code: number
+  findings: Finding[]
+  err: string[]
+}
+
+async function look(settings: Record<string, string> = env): Promise<Seen> {
+  const out: string[] = []
+  const err: string[] = []
+  const io = { out: (line: string) => out.push(line), err: (line: string) => err.push(line), env: settings }
+  const code = await runCli(['doctor', '--json'], io)
+  assert.equal(out.length, 1, err.join())
+  const { healthy, findings } = JSON.parse(out[0]!) as { healthy: boolean; findings: Finding[] }
+  assert.equal(healthy, code === 0)
+  for (const { says, do: advice, level } of findings) {
+    assert.match(says, /[.;]$/)
+    assert.equal(advice === null, level === 'ok', says)
+  }
+  return { code, findings, err }
+}
+
+function levels({ findings }: Seen, check: string): string[] {
+  return findings.filter((finding) => finding.check === check).map(({ level }) => level)
+}
+
+describe('beside a running appliance', () => {
+  it('names what DNS lacks, and ends with 1', async () => {
+    const team = await house.team()
+    await team.domain('shop-of-ana.org')
+    dns.zone = {}
+    const seen = await look()
+    assert.equal(seen.code, 1)
+    assert.match(seen.err[0]!, /^mailstead: \d+ of \d+ findings need somebody to act\.$/)
+    assert.deepEqual(levels(seen, 'mail_host'), ['fail'])
+    const domain = seen.findings.filter(({ says }) => says.startsWith('shop-of-ana.org: '))
+    assert.deepEqual(
+      domain.filter(({ level }) => level === 'fail').map(({ says }) => says),
+      [
+        'shop-of-ana.org: the verification record at _mail-verify.shop-of-ana.org is not as it should be; nothing was found.',
+      ],
+    )
+    assert.ok(domain.some(({ says }) => says.includes('the mx record')))
+    assert.deepEqual(levels(seen, 'smtp'), ['ok'])
+    assert.deepEqual(levels(seen, 'queue'), ['ok'])
+    assert.deepEqual(levels(seen, 'webhooks'), ['ok'])
+    assert.deepEqual(levels(seen, 'data_folder'), ['ok'])
+  })
+
+  it('finds nothing to mend once the records are there, and moves no domain on by looking', async () => {
+    const teams = await house.app.directory.teams.list()
+    const pages = await Promise.all(
+      teams.map(({ id }) => house.app.directory.domains.list(id, { limit: 10, after: null })),
+    )
+    const domain = pages.flatMap(({ items }) => items).find(({ name }) => name === 'shop-of-ana.org')!
+    const { mx, spf, dkim, dmarc, verification } = domain.records
+    dns.zone = {
+      [verification.name]: { TXT: [verification.value] },
+      [spf.name]: { TXT: [spf.value], MX: mx.map(({ priority, target }) => ({ priority, exchange: target })) },
+      [dmarc.name]: { TXT: [dmarc.value] },
+      ...Object.fromEntries(dkim.map(({ name, value }) => [name, { TXT: [value] }])),
+      'mx.mail-host.org': { A: ['198.41.0.4'] },
+      '4.0.41.198.in-addr.arpa': { PTR: ['mx.mail-host.org'] },
+    }
+    const seen = await look()
+    assert.equal(seen.code, 0, JSON.stringify(seen.findings))
+    assert.ok(seen.findings.some(({ says }) => says === 'shop-of-ana.org has all its records.'))
+    assert.deepEqual(levels(seen, 'mail_host'), ['ok'])
+    assert.deepEqual(levels(seen, 'reverse_dns'), ['ok'])
+    const unmoved = await house.app.directory.domains.get(domain.teamId, domain.id)
+    assert.deepEqual(unmoved, domain)
+    assert.equal(unmoved!.verificationStatus, 'pending')
+
+    dns.zone['4.0.41.198.in-addr.arpa'] = { PTR: ['host-4.isp.net'] }
+    const named = (await look()).findings.find(({ check }) => check === 'reverse_dns')!
+    assert.deepEqual([named.level, named.says], ['warn', '198.41.0.4 is called host-4.isp.net, not mx.mail-host.org.'])
+    dns.zone['mx.mail-host.org'] = { A: ['10.0.0.8'] }
+    const inside = await look()
+    assert.deepEqual([levels(inside, 'mail_host'), levels(inside, 'reverse_dns')], [['warn'], []])
+    dns.zone['mx.mail-host.org'] = { fault: 'servfail' }
+    assert.deepEqual(levels(await look(), 'mail_host'), ['warn'], 'silence is not absence')
+  })
+})
+
+describe('the machine', () => {
+  it('a folder without an appliance is left as it is', async () => {
+    const folder = await mkdtemp(join(root, 'empty-'))
+    const seen = await look({ ...env, DATA_DIR: folder })
+    assert.equal(seen.code, 1)
+    assert.deepEqual(levels(seen, 'data_folder'), ['fail'])
+    assert.deepEqual(await readdir(folder), [])
+  })
+
+  it('a clock behind its own files fails', async () => {
+    const folder = await mkdtemp(join(root, 'clock-'))
+    const settings = { ...env, DATA_DIR: folder }
+    assert.equal(await runCli(['setup', '--json'], { out: () => {}, err: () => {}, env: settings }), 0)
+    assert.deepEqual(levels(await look(settings), 'clock'), ['ok'])
+    const later = new Date(Date.now() + DAY_MS)
+    await utimes(join(folder, 'mail.db'), later, later)
+    assert.deepEqual(levels(await look(settings), 'clock'), ['fail'])
+  })
+
+  it('judges free space, lateness and certificates by their bounds', async () => {
+    const free = [99, 100, 1023, 1024].map((mib) => judgeFree(mib * 2 ** 20).level)
+    assert.deepEqual(free, ['fail', 'warn', 'warn', 'ok'])
+    const queue = [-1, 899_999, 900_000, DAY_MS].map((late) => judgeQueue(1, late).level)
+    assert.deepEqual(queue, ['ok', 'ok', 'warn', 'fail'])
+    assert.deepEqual([judgeWebhooks(0, 0).level, judgeWebhooks(2, 900_000).level], ['ok', 'warn'])
+    const { cert, key } = await selfSigned('mx.mail-host.org', NOW, NOW + 20 * DAY_MS)
+    assert.ok(createPrivateKey(key))
+    const at = (days: number, host = 'mx.mail-host.org') =>
+      lookAtCertificate(cert, [host], NOW + days * DAY_MS).map(({ level, says }) => `${level} ${says.slice(0, 30)}`)
+    assert.deepEqual(at(1), ['warn The certificate is signed by i'])
+    assert.deepEqual(at(15)[0], 'warn The certificate ends in 5 days')
+    assert.deepEqual(at(1, 'other.org')[0], 'warn The certificate does not name ')
+    assert.deepEqual(at(21), ['fail The certificate ended at 2026-'])
+    assert.deepEqual(at(-1), ['fail The certificate is valid only '])
+  })
+
+  it('knows the reverse names of both families', () => {
+    assert.equal(reverseName('192.0.2.7'), '7.2.0.192.in-addr.arpa')
+    assert.equal(reverseName('2001:db8::1'), `1.${'0.'.repeat(23)}8.b.d.0.1.0.0.2.ip6.arpa`)
+  })
+})
+
+describe('settings that are wrong together', () => {
+  const said = async (more: Record<string, string>) =>
+    (await look({ ...env, ...more })).findings.filter(({ check }) => check === 'settings').map(({ says }) => says)
+  it('says which', async () => {
+    assert.match((await said({ MAIL_HOSTS: 'localhost' })).join(), /^The mail host is localhost/)
+    const origins = { APP_ORIGIN: 'http://mail.shop.org', SEND_ORIGIN: 'https://send.shop.org' }
+    const agents = { AGENT_MAILBOX_DOMAIN: 'agents.shop.org' }
+    assert.match((await said({ ...origins, ...agents })).join(), /^APP_ORIGIN is http:[^,]+clear\.$/)
+    const right = { ...origins, ...agents, APP_ORIGIN: 'https://mail.shop.org' }
+    assert.deepEqual(await said(right), ['The settings go together.'])
+    assert.match((await said({ ...right, DIRECT_PORT: '2525' })).join(), /port 2525/)
+  })
+})
+
+describe('our port', () => {
+  /** What is found where a server answers each line, and its greeting, with the next of these. */
+  async function against(replies: string[], proxied = ''): Promise<Finding> {
+    const sockets = new Set<Socket>()
+    const server = createServer((socket) => {
+      sockets.add(socket.on('error', () => {}))
+      const left = [...replies]
+      socket.write(left.shift() ?? '')
+      socket.on('data', () => socket.write(left.shift() ?? ''))
+    })
+    await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
+    const { port } = server.address() as { port: number }
+    try {
+      const config = loadConfig({ ...env, SMTP_PORT: String(port), PROXY_PROTOCOL_FROM: proxied })
+      return await lookAtSmtp(config, 200)
+    } finally {
+      for (const socket of sockets) socket.destroy()
+      server.close()
+    }
+  }
+
+  it('must greet and offer STARTTLS', async () => {
+    const list = '250-mx\r\n250-SIZE 5\r\n250 STARTTLS\r\n'
+    assert.equal((await against(['220 mx ESMTP\r\n', list])).level, 'ok')
+    assert.equal((await against(['220 mx ESMTP\r\n', '250 mx\r\n'])).level, 'fail')
+    assert.equal((await against(['554 no\r\n', ''])).level, 'fail')
+    assert.match((await against([])).says, /timeout/)
+    assert.equal((await against([], '127.0.0.1')).level, 'warn')
+    assert.match((await against(['x'.repeat(DIALOGUE_MAX + 1)])).says, /flood/)
+  })
+
+  it('may be closed while the appliance does not run', async () => {
+    const server = createServer()
+    await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
+    const { port } = server.address() as { port: number }
+    await new Promise((done) => server.close(done))
+    const { level, says } = await lookAtSmtp(loadConfig({ ...env, SMTP_PORT: String(port) }))
+    assert.equal(level, 'warn')
+    assert.match(says, /does not run/)
+  })
+})
