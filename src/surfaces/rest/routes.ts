@@ -13,6 +13,7 @@ import { raw } from './mailbox/raw.ts'
 import { sendMessage } from './mailbox/send.ts'
 import { sessionRoute } from './mailbox/session.ts'
 import { submissions } from './mailbox/submissions.ts'
+import { sync } from './mailbox/sync.ts'
 import { threads } from './mailbox/threads.ts'
 import { apiKeys } from './management/api-keys.ts'
 import { billing } from './management/billing.ts'
@@ -73,6 +74,7 @@ const mailbox = [
   ...blobs,
   ...cleanContents,
   ...submissions,
+  ...sync,
 ]
 
 const operator = [

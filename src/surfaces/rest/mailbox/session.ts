@@ -8,9 +8,11 @@ import { type Route, route } from '../../http/route.ts'
 import { CAPABILITY_ENDPOINTS, ENDPOINT_GROUPS, GATED_ENDPOINTS, Session } from '../schemas/session.ts'
 import { accountOf } from './account.ts'
 import { MAILBOX_LIMITS } from './limits.ts'
+import { SYNC_TYPES } from './sync.ts'
 
 const UPDATE = 'PATCH /mailbox/messages/{message_id}'
 const DELETE = 'DELETE /mailbox/messages/{message_id}'
+const SYNC = 'GET /mailbox/sync/changes'
 const UPDATE_FIELDS = ['keywords', 'flags', 'folder_ids']
 
 /** @param others the routes of the Mailbox API beside this one */
@@ -69,7 +71,7 @@ export function abilities(
       identities: flags(identities),
       quotas: flags(quotas),
       attachments: flags(attachments),
-      sync: { typed_changes: false, types: [], query_changes: [] },
+      sync: { typed_changes: names.has(SYNC), types: names.has(SYNC) ? [...SYNC_TYPES] : [], query_changes: [] },
     },
     gated: Object.fromEntries(gates) as Record<keyof typeof GATED_ENDPOINTS, boolean>,
     endpoints: Object.fromEntries(
