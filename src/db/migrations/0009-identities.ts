@@ -1,4 +1,4 @@
-// Identities, quotas of the mail model, submissions.
+// Identities, and the limits people set themselves.
 
 import { statements } from '../migrate.ts'
 

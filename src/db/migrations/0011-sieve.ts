@@ -1,4 +1,4 @@
-// Sieve scripts and vacation responses.
+// Sieve scripts.
 
 import { statements } from '../migrate.ts'
 

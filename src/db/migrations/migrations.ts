@@ -12,6 +12,9 @@ import { identityTables } from './0009-identities.ts'
 import { uploadTables } from './0010-uploads.ts'
 import { sieveTables } from './0011-sieve.ts'
 import { mailboxLifeTables } from './0012-mailbox-life.ts'
+import { metricTables } from './0013-metrics.ts'
+import { vacationTables } from './0014-vacation.ts'
+import { searchTextTables } from './0015-search-text.ts'
 import { blobTables } from './blobs-0001-blobs.ts'
 
 export const mailMigrations = [
@@ -27,5 +30,8 @@ export const mailMigrations = [
   uploadTables,
   sieveTables,
   mailboxLifeTables,
+  metricTables,
+  vacationTables,
+  searchTextTables,
 ]
 export const blobMigrations = [blobTables]
