@@ -109,6 +109,20 @@ test('verifying looks at DNS, says what is there, and is done once in ten second
   assert.ok(Number(down.headers.get('retry-after')) >= 1)
 })
 
+test('a domain goes when nobody has a mailbox there any more, and its name is free', async () => {
+  const id = await team.domain('leaving.test')
+  const { id: mailbox } = await team.mailbox('last@leaving.test')
+  failure(await house.call('DELETE', `/domains/${id}`, team.key), 409, 'conflict')
+  data(await house.call('POST', `/mailboxes/${mailbox}/suspend`, team.key))
+  failure(await house.call('DELETE', `/domains/${id}`, team.key), 409, 'conflict')
+  data(await house.call('DELETE', `/mailboxes/${mailbox}`, team.key))
+  assert.deepEqual(data(await house.call('DELETE', `/domains/${id}`, team.key)), { deleted: true, id })
+  failure(await house.call('DELETE', `/domains/${id}`, team.key), 404, 'not_found')
+  failure(await house.get(`/domains/${id}/filters`, team.key), 404, 'not_found')
+  const other = await house.team('Heir')
+  await other.domain('leaving.test')
+})
+
 test('a filter is replaced as a whole and carries its tag', async () => {
   const id = await team.domain('filtered.test')
   const path = `/domains/${id}/filters`

@@ -4,6 +4,7 @@ import { Type } from 'typebox'
 import { notFound } from '../../../base/errors.ts'
 import { answer, route } from '../../http/route.ts'
 import { Id, listOf, pageQuery } from '../../http/schema.ts'
+import { DeletedOf } from '../schemas/deleted.ts'
 import {
   Domain,
   DomainVerification,
@@ -103,4 +104,23 @@ const verifyDomain = route({
   },
 })
 
-export const domains = [listDomains, createDomain, readDomain, verifyDomain]
+const removeDomain = route({
+  method: 'DELETE',
+  path: '/domains/{domain_id}',
+  operation: 'deleteDomain',
+  tag: 'Domains',
+  summary: 'Removes a domain, its rules and its keys.',
+  description:
+    '409 while a mailbox at the domain is active or suspended. From then on mail for it is refused, and mail from it that ' +
+    'still waits is rejected. Logs stay; whoever adds the name again gets new records to publish.',
+  as: 'team',
+  permission: 'domain.delete',
+  params,
+  reply: DeletedOf('domain'),
+  async handle({ params: { domain_id }, principal, app }) {
+    await app.directory.domains.delete(principal.teamId, domain_id)
+    return { deleted: true as const, id: domain_id }
+  },
+})
+
+export const domains = [listDomains, createDomain, readDomain, verifyDomain, removeDomain]
