@@ -47,7 +47,12 @@ export const createChallenge = route({
   as: 'none',
   bare: true,
   pace: { times: 20, seconds: 60 },
-  body: record('AgentChallengeRequest', 'What the inbox is to be.', requestMembers),
+  body: record('AgentChallengeRequest', 'What the inbox is to be.', requestMembers, {
+    type: 'anonymous',
+    mailbox_local_part: 'scout',
+    client_name: 'Scout',
+    idempotency_key: '0d0f9c0e-7f6b-4a53-9d0a-5f0f6b8b2f11',
+  }),
   reply: record('AgentChallengeAnswer', 'The work, and how its proof is sent.', {
     challenge: Challenge,
     expires_at: TimeOf('When the challenge is over.'),

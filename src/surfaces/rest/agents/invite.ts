@@ -24,16 +24,21 @@ export const inviteOwner = route({
   permission: 'mailbox.read',
   bare: true,
   idempotent: 'required',
-  body: record('OwnerInviteRequest', 'Who is asked.', {
-    email: Type.String({
-      minLength: 3,
-      maxLength: 254,
-      description: 'Address of the person.',
-      examples: ['ana@example.org'],
-    }),
-    requested_role: Type.Literal('owner', { description: 'What she is asked to become.' }),
-    idempotency_key: requestMembers.idempotency_key,
-  }),
+  body: record(
+    'OwnerInviteRequest',
+    'Who is asked.',
+    {
+      email: Type.String({
+        minLength: 3,
+        maxLength: 254,
+        description: 'Address of the person.',
+        examples: ['ana@example.org'],
+      }),
+      requested_role: Type.Literal('owner', { description: 'What she is asked to become.' }),
+      idempotency_key: requestMembers.idempotency_key,
+    },
+    { email: 'ana@example.org', requested_role: 'owner' },
+  ),
   reply: record('OwnerInvite', 'The invitation.', {
     invite_id: Id('ownerInvite'),
     status: Words(['pending']),

@@ -37,12 +37,23 @@ export const registerAgent = route({
   bare: true,
   idempotent: 'required',
   secret: true,
-  body: record('AgentRegistrationRequest', 'The members of the challenge, and the proof.', {
-    ...requestMembers,
-    proof_of_work: Type.Optional(
-      Type.String({ minLength: 1, maxLength: PROOF_MAX, description: 'Base64 of JSON {challenge, solution}.' }),
-    ),
-  }),
+  body: record(
+    'AgentRegistrationRequest',
+    'The members of the challenge, and the proof.',
+    {
+      ...requestMembers,
+      proof_of_work: Type.Optional(
+        Type.String({ minLength: 1, maxLength: PROOF_MAX, description: 'Base64 of JSON {challenge, solution}.' }),
+      ),
+    },
+    {
+      type: 'anonymous',
+      mailbox_local_part: 'scout',
+      client_name: 'Scout',
+      idempotency_key: '0d0f9c0e-7f6b-4a53-9d0a-5f0f6b8b2f11',
+      proof_of_work: 'eyJjaGFsbGVuZ2UiOnt9LCJzb2x1dGlvbiI6e319',
+    },
+  ),
   reply: record('AgentRegistration', 'The registration; members by variant.', {
     registration_id: Id('agentRegistration'),
     registration_type: Type.Literal('anonymous'),

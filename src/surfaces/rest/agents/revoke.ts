@@ -20,10 +20,15 @@ export const revokeToken = route({
   bare: true,
   form: true,
   fault: showOAuthError,
-  body: record('AgentRevocation', 'What is to end.', {
-    token: Type.String({ minLength: 1, maxLength: 8192, description: 'The token.' }),
-    token_type_hint: Type.Optional(Type.String({ maxLength: 255, description: 'Taken and not needed.' })),
-  }),
+  body: record(
+    'AgentRevocation',
+    'What is to end.',
+    {
+      token: Type.String({ minLength: 1, maxLength: 8192, description: 'The token.' }),
+      token_type_hint: Type.Optional(Type.String({ maxLength: 255, description: 'Taken and not needed.' })),
+    },
+    { token: 'token', token_type_hint: 'access_token' },
+  ),
   reply: record('AgentRevocationAnswer', 'Nothing to say.', {}),
   async handle({ body, app }) {
     await app.directory.agents.ownership.revokeToken(body.token)

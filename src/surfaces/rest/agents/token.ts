@@ -60,7 +60,10 @@ export const issueToken = route({
   bare: true,
   form: true,
   fault: showOAuthError,
-  body: record('AgentTokenRequest', 'A grant.', members),
+  body: record('AgentTokenRequest', 'A grant.', members, {
+    grant_type: GRANT_TYPES.proof_of_work[0],
+    assertion: 'eyJhbGciOiJFUzI1NiJ9.eyJzdWIiOiJhcmVnX2ExYjJjM2Q0ZTVmNmc3aDhpOWowazFsMiJ9.c2lnbmF0dXJl',
+  }),
   reply: record('AgentToken', 'An access token.', {
     access_token: Type.String(),
     issued_token_type: Type.Optional(Type.Literal(ACCESS_TOKEN)),

@@ -42,18 +42,23 @@ const lookUpBlobs = route({
   summary: 'Tells which messages, threads and folders hold contents.',
   as: 'mailbox',
   permission: 'mailbox.read',
-  body: record('BlobLookup', 'Contents that are looked for.', {
-    blob_ids: blobIds,
-    types: Default(
-      Type.Array(Words(TYPES), {
-        minItems: 1,
-        maxItems: TYPES.length,
-        uniqueItems: true,
-        description: 'What to tell.',
-      }),
-      ['messages'],
-    ),
-  }),
+  body: record(
+    'BlobLookup',
+    'Contents that are looked for.',
+    {
+      blob_ids: blobIds,
+      types: Default(
+        Type.Array(Words(TYPES), {
+          minItems: 1,
+          maxItems: TYPES.length,
+          uniqueItems: true,
+          description: 'What to tell.',
+        }),
+        ['messages'],
+      ),
+    },
+    { blob_ids: ['blob_a1b2c3d4e5f6g7h8i9j0k1l2'], types: ['messages'] },
+  ),
   reply: Type.Array(BlobMatch),
   async handle({ body, principal, app }): Promise<Static<typeof BlobMatch>[]> {
     const account = await accountOf(app, principal)
@@ -85,10 +90,15 @@ const copyBlobs = route({
   permission: 'mailbox.write',
   idempotent: true,
   fromMailbox: true,
-  body: record('BlobCopy', 'What is copied from where.', {
-    source_mailbox_id: { ...Id('mailbox'), description: 'The mailbox that holds them.' },
-    blob_ids: blobIds,
-  }),
+  body: record(
+    'BlobCopy',
+    'What is copied from where.',
+    {
+      source_mailbox_id: { ...Id('mailbox'), description: 'The mailbox that holds them.' },
+      blob_ids: blobIds,
+    },
+    { source_mailbox_id: 'mbx_a1b2c3d4e5f6g7h8i9j0k1l2', blob_ids: ['blob_a1b2c3d4e5f6g7h8i9j0k1l2'] },
+  ),
   reply: record('CopiedBlobs', 'What became of them.', {
     copied: Type.Record(Type.String(), BlobId('Its name here.'), {
       description: 'By their name in the source mailbox.',

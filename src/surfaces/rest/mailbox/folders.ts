@@ -85,11 +85,16 @@ const createFolder = route({
   as: 'mailbox',
   permission: 'mailbox.write',
   idempotent: true,
-  body: record('FolderCreate', 'What a folder is made of.', {
-    name: Name,
-    parent_id: Type.Optional(Parent),
-    sort_order: Type.Optional(Order),
-  }),
+  body: record(
+    'FolderCreate',
+    'What a folder is made of.',
+    {
+      name: Name,
+      parent_id: Type.Optional(Parent),
+      sort_order: Type.Optional(Order),
+    },
+    { name: 'Projects' },
+  ),
   reply: Folder,
   status: 201,
   async handle({ body, principal, app }) {
@@ -120,7 +125,13 @@ const updateFolder = route({
       sort_order: Type.Optional(Order),
       is_subscribed: Type.Optional(Type.Boolean({ description: 'Shown by clients that show a choice.' })),
     },
-    { title: 'FolderUpdate', description: 'What is to change.', additionalProperties: false, minProperties: 1 },
+    {
+      title: 'FolderUpdate',
+      description: 'What is to change.',
+      additionalProperties: false,
+      minProperties: 1,
+      examples: [{ name: 'Projects of this year' }],
+    },
   ),
   reply: Folder,
   etag: true,

@@ -39,7 +39,13 @@ const MessageUpdate = Type.Object(
     flags: Type.Optional({ ...Flags, description: 'Flags that change; those left out stay.' }),
     folder_ids: Type.Optional(FolderIds('All the folders it is to lie in.', 1)),
   },
-  { title: 'MessageUpdate', description: 'At least one member.', additionalProperties: false, minProperties: 1 },
+  {
+    title: 'MessageUpdate',
+    description: 'At least one member.',
+    additionalProperties: false,
+    minProperties: 1,
+    examples: [{ flags: { seen: true } }],
+  },
 )
 
 const updateKeywords = route({
@@ -52,11 +58,16 @@ const updateKeywords = route({
   as: 'mailbox',
   permission: WRITERS,
   params,
-  body: record('KeywordsUpdate', 'Either `add` and `remove`, or `set`.', {
-    add: Type.Optional(Keywords('To be added.')),
-    remove: Type.Optional(Keywords('To be removed.')),
-    set: Type.Optional(Keywords('All it is to have.', SYSTEM_MAX)),
-  }),
+  body: record(
+    'KeywordsUpdate',
+    'Either `add` and `remove`, or `set`.',
+    {
+      add: Type.Optional(Keywords('To be added.')),
+      remove: Type.Optional(Keywords('To be removed.')),
+      set: Type.Optional(Keywords('All it is to have.', SYSTEM_MAX)),
+    },
+    { add: ['$seen', 'invoice'], remove: ['todo'] },
+  ),
   reply: record('MessageKeywords', 'The keywords of a message.', {
     id: Id('message'),
     keywords: MessageSummary.properties.keywords,
@@ -106,17 +117,22 @@ const updateMessages = route({
   description: 'One unit of work; what is wrong with one message does not hinder the others.',
   as: 'mailbox',
   permission: WRITERS,
-  body: record('MessageBatchUpdate', 'Which messages, and what of them.', {
-    ids: Type.Array(Id('message'), {
-      ...{ minItems: 1, maxItems: MAILBOX_LIMITS.batch_ids_max, uniqueItems: true },
-      description: 'Messages of this mailbox.',
-    }),
-    add_keywords: Type.Optional(Keywords('To be added.')),
-    remove_keywords: Type.Optional(Keywords('To be removed.')),
-    set_folder_ids: Type.Optional(FolderIds('All the folders they are to lie in.', 1)),
-    add_folder_ids: Type.Optional(FolderIds('Folders they are to lie in as well.')),
-    remove_folder_ids: Type.Optional(FolderIds('Folders they are to lie in no more.')),
-  }),
+  body: record(
+    'MessageBatchUpdate',
+    'Which messages, and what of them.',
+    {
+      ids: Type.Array(Id('message'), {
+        ...{ minItems: 1, maxItems: MAILBOX_LIMITS.batch_ids_max, uniqueItems: true },
+        description: 'Messages of this mailbox.',
+      }),
+      add_keywords: Type.Optional(Keywords('To be added.')),
+      remove_keywords: Type.Optional(Keywords('To be removed.')),
+      set_folder_ids: Type.Optional(FolderIds('All the folders they are to lie in.', 1)),
+      add_folder_ids: Type.Optional(FolderIds('Folders they are to lie in as well.')),
+      remove_folder_ids: Type.Optional(FolderIds('Folders they are to lie in no more.')),
+    },
+    { ids: ['msg_a1b2c3d4e5f6g7h8i9j0k1l2'], add_keywords: ['$seen'] },
+  ),
   reply: record('MessageBatchUpdated', 'What became of each.', {
     updated: Type.Array(Id('message')),
     not_found: Type.Array(Id('message')),

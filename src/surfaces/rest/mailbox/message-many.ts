@@ -21,23 +21,28 @@ const batchGet = route({
   summary: 'Shows several messages in full.',
   as: 'mailbox',
   permission: 'mailbox.read',
-  body: record('MessageBatchGet', 'Which, and what of them.', {
-    ids: Type.Array(Id('message'), {
-      ...{ minItems: 1, maxItems: MAILBOX_LIMITS.batch_ids_max, uniqueItems: true },
-      description: 'Messages of this mailbox; others are told in `not_found`.',
-    }),
-    body_chars: Default(
-      Type.Integer({
-        ...{ minimum: 0, maximum: MAILBOX_LIMITS.body_chars_max },
-        description: 'Characters (Unicode code points) of each body; the rest is cut.',
+  body: record(
+    'MessageBatchGet',
+    'Which, and what of them.',
+    {
+      ids: Type.Array(Id('message'), {
+        ...{ minItems: 1, maxItems: MAILBOX_LIMITS.batch_ids_max, uniqueItems: true },
+        description: 'Messages of this mailbox; others are told in `not_found`.',
       }),
-      MAILBOX_LIMITS.message_body_chars_default,
-    ),
-    include: Default(
-      Type.Array(Words(MESSAGE_PARTS), { maxItems: MESSAGE_PARTS.length, description: 'The members to show.' }),
-      MESSAGE_PARTS.filter((part) => part !== 'headers'),
-    ),
-  }),
+      body_chars: Default(
+        Type.Integer({
+          ...{ minimum: 0, maximum: MAILBOX_LIMITS.body_chars_max },
+          description: 'Characters (Unicode code points) of each body; the rest is cut.',
+        }),
+        MAILBOX_LIMITS.message_body_chars_default,
+      ),
+      include: Default(
+        Type.Array(Words(MESSAGE_PARTS), { maxItems: MESSAGE_PARTS.length, description: 'The members to show.' }),
+        MESSAGE_PARTS.filter((part) => part !== 'headers'),
+      ),
+    },
+    { ids: ['msg_a1b2c3d4e5f6g7h8i9j0k1l2'], include: ['text_body'] },
+  ),
   reply: record('MessageBatch', 'The messages that were found, in the order they were asked for.', {
     list: Type.Array(Message),
     not_found: Type.Array(Type.String()),

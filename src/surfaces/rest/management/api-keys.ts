@@ -58,17 +58,22 @@ const createKey = route({
   permission: 'apikey.create',
   idempotent: true,
   secret: true,
-  body: record('ApiKeyCreate', 'Exactly one of `role` and `permissions`.', {
-    name: Name,
-    role: Type.Optional({ ...Words(ROLE_NAMES, 'A built-in role.'), examples: ['root:readonly'] }),
-    permissions: Type.Optional(
-      Type.Array(Type.String({ maxLength: 64, examples: [PERMISSIONS[0]!] }), {
-        ...{ minItems: 1, maxItems: 50, uniqueItems: true },
-        description: 'Permissions of the catalogue, or wildcards such as `domain.*`.',
-      }),
-    ),
-    expires_at: Type.Optional(Expiry),
-  }),
+  body: record(
+    'ApiKeyCreate',
+    'Exactly one of `role` and `permissions`.',
+    {
+      name: Name,
+      role: Type.Optional({ ...Words(ROLE_NAMES, 'A built-in role.'), examples: ['root:readonly'] }),
+      permissions: Type.Optional(
+        Type.Array(Type.String({ maxLength: 64, examples: [PERMISSIONS[0]!] }), {
+          ...{ minItems: 1, maxItems: 50, uniqueItems: true },
+          description: 'Permissions of the catalogue, or wildcards such as `domain.*`.',
+        }),
+      ),
+      expires_at: Type.Optional(Expiry),
+    },
+    { name: 'Shop', role: 'root:readonly' },
+  ),
   reply: NewApiKey,
   status: 201,
   async handle({ body, principal, app }) {
@@ -119,7 +124,13 @@ const updateKey = route({
       name: Type.Optional(Name),
       expires_at: Type.Optional({ ...Expiry, description: 'Earlier than before, or the first end it has.' }),
     },
-    { title: 'ApiKeyUpdate', description: 'What is to change.', additionalProperties: false, minProperties: 1 },
+    {
+      title: 'ApiKeyUpdate',
+      description: 'What is to change.',
+      additionalProperties: false,
+      minProperties: 1,
+      examples: [{ name: 'Shop, reading' }],
+    },
   ),
   reply: ApiKey,
   etag: true,
@@ -148,12 +159,21 @@ const rotateKey = route({
   idempotent: true,
   secret: true,
   params,
-  body: record('ApiKeyRotate', 'How the old secret ends.', {
-    grace_seconds: Default(
-      Type.Integer({ minimum: 0, maximum: GRACE_SECONDS_MAX, description: 'Seconds the old secret goes on working.' }),
-      0,
-    ),
-  }),
+  body: record(
+    'ApiKeyRotate',
+    'How the old secret ends.',
+    {
+      grace_seconds: Default(
+        Type.Integer({
+          minimum: 0,
+          maximum: GRACE_SECONDS_MAX,
+          description: 'Seconds the old secret goes on working.',
+        }),
+        0,
+      ),
+    },
+    { grace_seconds: 3600 },
+  ),
   bodyOptional: true,
   reply: NewApiKey,
   async handle({ params: { key_id: id }, body, principal, app }) {

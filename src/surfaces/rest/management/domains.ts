@@ -50,14 +50,19 @@ const createDomain = route({
   as: 'team',
   permission: 'domain.create',
   idempotent: true,
-  body: record('DomainCreate', 'What a new domain is made of.', {
-    domain: Type.String({
-      minLength: 4,
-      maxLength: 253,
-      description: 'A host name with at least two labels; letters beyond ASCII are turned into A-labels.',
-      examples: ['shop.example'],
-    }),
-  }),
+  body: record(
+    'DomainCreate',
+    'What a new domain is made of.',
+    {
+      domain: Type.String({
+        minLength: 4,
+        maxLength: 253,
+        description: 'A host name with at least two labels; letters beyond ASCII are turned into A-labels.',
+        examples: ['shop.example'],
+      }),
+    },
+    { domain: 'shop.example' },
+  ),
   reply: Domain,
   status: 201,
   async handle({ body, principal, app }) {

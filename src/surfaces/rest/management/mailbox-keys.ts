@@ -47,26 +47,31 @@ const createMailboxKey = route({
   idempotent: true,
   secret: true,
   params: ofMailbox,
-  body: record('MailboxKeyCreate', 'What a new API key is made of.', {
-    name: Type.String({
-      minLength: 1,
-      maxLength: 100,
-      description: 'For whoever looks at the list of keys.',
-      examples: ['Reading assistant'],
-    }),
-    permissions: Type.Optional(
-      Type.Array(Words(MAILBOX_SCOPES), {
-        minItems: 1,
-        maxItems: MAILBOX_SCOPES.length,
-        uniqueItems: true,
-        description: 'All scopes unless given.',
+  body: record(
+    'MailboxKeyCreate',
+    'What a new API key is made of.',
+    {
+      name: Type.String({
+        minLength: 1,
+        maxLength: 100,
+        description: 'For whoever looks at the list of keys.',
+        examples: ['Reading assistant'],
       }),
-    ),
-    expires_at: Type.Optional({
-      ...TimeQuery,
-      description: 'In the future, at most 5 years ahead. Never unless given.',
-    }),
-  }),
+      permissions: Type.Optional(
+        Type.Array(Words(MAILBOX_SCOPES), {
+          minItems: 1,
+          maxItems: MAILBOX_SCOPES.length,
+          uniqueItems: true,
+          description: 'All scopes unless given.',
+        }),
+      ),
+      expires_at: Type.Optional({
+        ...TimeQuery,
+        description: 'In the future, at most 5 years ahead. Never unless given.',
+      }),
+    },
+    { name: 'Reading assistant', permissions: ['mailbox.read', 'email.receive'] },
+  ),
   reply: NewApiKey,
   status: 201,
   async handle({ params: { mailbox_id }, body, principal, app }) {
@@ -99,16 +104,21 @@ const rotateMailboxKey = route({
   idempotent: true,
   secret: true,
   params: ofKey,
-  body: record('MailboxKeyRotate', 'How the old secret ends.', {
-    grace_seconds: Default(
-      Type.Integer({
-        minimum: 0,
-        maximum: GRACE_SECONDS_MAX,
-        description: 'Seconds the old secret goes on working.',
-      }),
-      0,
-    ),
-  }),
+  body: record(
+    'MailboxKeyRotate',
+    'How the old secret ends.',
+    {
+      grace_seconds: Default(
+        Type.Integer({
+          minimum: 0,
+          maximum: GRACE_SECONDS_MAX,
+          description: 'Seconds the old secret goes on working.',
+        }),
+        0,
+      ),
+    },
+    { grace_seconds: 3600 },
+  ),
   bodyOptional: true,
   reply: NewApiKey,
   async handle({ params: { mailbox_id, key_id }, body, principal, app }) {

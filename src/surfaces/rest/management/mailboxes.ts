@@ -51,26 +51,33 @@ const listMailboxes = route({
   },
 })
 
-const MailboxCreate = record('MailboxCreate', 'What a new mailbox is made of.', {
-  email: Type.String({
-    minLength: 3,
-    maxLength: EMAIL_TEXT_MAX,
-    description:
-      'At a verified domain of the team. Before the @: 1-64 of a-z, 0-9, `_`, `-` and single dots. `+tag` addresses need ' +
-      'no mailbox of their own.',
-    examples: ['ana@shop.example'],
-  }),
-  display_name: Type.Optional(Type.String({ minLength: 1, maxLength: DISPLAY_NAME_MAX, description: 'Used in From.' })),
-  quota_bytes: Type.Optional(
-    Type.Integer({
-      minimum: QUOTA_MIN_BYTES,
-      maximum: QUOTA_MAX_BYTES,
-      description: `Bytes of mail it may hold; ${QUOTA_DEFAULT_BYTES} unless given.`,
+const MailboxCreate = record(
+  'MailboxCreate',
+  'What a new mailbox is made of.',
+  {
+    email: Type.String({
+      minLength: 3,
+      maxLength: EMAIL_TEXT_MAX,
+      description:
+        'At a verified domain of the team. Before the @: 1-64 of a-z, 0-9, `_`, `-` and single dots. `+tag` addresses need ' +
+        'no mailbox of their own.',
+      examples: ['ana@shop.example'],
     }),
-  ),
-  send_scope: Type.Optional(SendScope),
-  create_api_key: Default(Type.Boolean({ description: 'Also issue a key with all scopes.' }), false),
-})
+    display_name: Type.Optional(
+      Type.String({ minLength: 1, maxLength: DISPLAY_NAME_MAX, description: 'Used in From.' }),
+    ),
+    quota_bytes: Type.Optional(
+      Type.Integer({
+        minimum: QUOTA_MIN_BYTES,
+        maximum: QUOTA_MAX_BYTES,
+        description: `Bytes of mail it may hold; ${QUOTA_DEFAULT_BYTES} unless given.`,
+      }),
+    ),
+    send_scope: Type.Optional(SendScope),
+    create_api_key: Default(Type.Boolean({ description: 'Also issue a key with all scopes.' }), false),
+  },
+  { email: 'ana@shop.example', display_name: 'Ana', create_api_key: true },
+)
 
 const MailboxUpdate = Type.Object(
   {
@@ -82,7 +89,13 @@ const MailboxUpdate = Type.Object(
     ),
     send_scope: Type.Optional(SendScope),
   },
-  { title: 'MailboxUpdate', description: 'What is to change.', additionalProperties: false, minProperties: 1 },
+  {
+    title: 'MailboxUpdate',
+    description: 'What is to change.',
+    additionalProperties: false,
+    minProperties: 1,
+    examples: [{ display_name: 'Ana of the shop', quota_bytes: 10_737_418_240 }],
+  },
 )
 
 const createMailbox = route({
@@ -174,9 +187,14 @@ const suspendMailbox = route({
   as: 'team',
   permission: 'mailbox.admin.manage',
   params,
-  body: record('MailboxSuspend', 'Why.', {
-    reason: Type.Optional(Type.String({ minLength: 1, maxLength: 255, description: 'Shown with the mailbox.' })),
-  }),
+  body: record(
+    'MailboxSuspend',
+    'Why.',
+    {
+      reason: Type.Optional(Type.String({ minLength: 1, maxLength: 255, description: 'Shown with the mailbox.' })),
+    },
+    { reason: 'Left the team.' },
+  ),
   bodyOptional: true,
   reply: MailboxAdmin,
   async handle({ params: { mailbox_id: id }, body, principal, app }) {

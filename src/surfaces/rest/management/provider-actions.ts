@@ -54,19 +54,24 @@ const testProvider = route({
   permission: 'provider.manage',
   params,
   pace: TEST_PACE,
-  body: record('ProviderTestInput', 'Whom to send a test mail, if anybody.', {
-    to_email: Type.Optional(
-      Nullable(
-        Type.String({
-          minLength: 3,
-          maxLength: 254,
-          pattern: '^[^@\\s]+@[^@\\s]+$',
-          description: 'Gets a one-line mail; without it the test ends when signed in.',
-          examples: ['me@shop.example'],
-        }),
+  body: record(
+    'ProviderTestInput',
+    'Whom to send a test mail, if anybody.',
+    {
+      to_email: Type.Optional(
+        Nullable(
+          Type.String({
+            minLength: 3,
+            maxLength: 254,
+            pattern: '^[^@\\s]+@[^@\\s]+$',
+            description: 'Gets a one-line mail; without it the test ends when signed in.',
+            examples: ['me@shop.example'],
+          }),
+        ),
       ),
-    ),
-  }),
+    },
+    { to_email: 'me@shop.example' },
+  ),
   bodyOptional: true,
   reply: ProviderTest,
   async handle({ params: { provider_id }, body, principal, app }) {

@@ -21,18 +21,23 @@ const authorize = route({
   permission: 'provider.create',
   idempotent: true,
   secret: true,
-  body: record('ProviderAuthorize', 'Which account is to be connected, and what it will be called.', {
-    type: Words(['gmail_api', 'outlook_api'], 'A Google or a Microsoft account.'),
-    name: Type.String({ minLength: 1, maxLength: NAME_MAX, description: 'Name of the new provider.' }),
-    redirect_after: Type.Optional(
-      Type.String({
-        minLength: 1,
-        maxLength: REDIRECT_MAX,
-        description: 'Where the person goes on afterwards: a path or URL of this appliance.',
-        examples: ['/providers'],
-      }),
-    ),
-  }),
+  body: record(
+    'ProviderAuthorize',
+    'Which account is to be connected, and what it will be called.',
+    {
+      type: Words(['gmail_api', 'outlook_api'], 'A Google or a Microsoft account.'),
+      name: Type.String({ minLength: 1, maxLength: NAME_MAX, description: 'Name of the new provider.' }),
+      redirect_after: Type.Optional(
+        Type.String({
+          minLength: 1,
+          maxLength: REDIRECT_MAX,
+          description: 'Where the person goes on afterwards: a path or URL of this appliance.',
+          examples: ['/providers'],
+        }),
+      ),
+    },
+    { type: 'gmail_api', name: 'Ana at Gmail' },
+  ),
   reply: record('ProviderAuthorization', 'Where a person allows the use of the account.', {
     authorization_url: Type.String({ description: 'To be opened in a browser. It works once.' }),
     state_expires_at: TimeOf('Until when the person must have come back.'),

@@ -67,12 +67,17 @@ const createRequest = route({
   permission: 'provider.manage',
   idempotent: true,
   bodyOptional: true,
-  body: record('LimitRequestCreate', 'What the operator is told beside the numbers; shown to nobody else.', {
-    reason: Type.Optional(Type.String({ minLength: 1, maxLength: NOTE_MAX, description: 'Why more is needed.' })),
-    requested_daily_limit: Type.Optional(
-      Type.Integer({ minimum: 1, maximum: DAILY_MAX, description: 'More than the limit of today.' }),
-    ),
-  }),
+  body: record(
+    'LimitRequestCreate',
+    'What the operator is told beside the numbers; shown to nobody else.',
+    {
+      reason: Type.Optional(Type.String({ minLength: 1, maxLength: NOTE_MAX, description: 'Why more is needed.' })),
+      requested_daily_limit: Type.Optional(
+        Type.Integer({ minimum: 1, maximum: DAILY_MAX, description: 'More than the limit of today.' }),
+      ),
+    },
+    { reason: 'The shop opens in a second country.', requested_daily_limit: 5000 },
+  ),
   reply: RequestedLimit,
   status: 201,
   async handle({ body, principal, app }) {

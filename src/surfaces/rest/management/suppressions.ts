@@ -43,15 +43,20 @@ const createSuppression = route({
   as: 'team',
   permission: 'suppression.manage',
   idempotent: true,
-  body: record('SuppressionCreate', 'Who gets no more mail, and why.', {
-    email: Type.String({
-      minLength: 3,
-      maxLength: EMAIL_TEXT_MAX,
-      description: 'Who gets no more mail of the team.',
-      examples: ['gone@customer.example'],
-    }),
-    note: Type.Optional(Nullable(Type.String({ maxLength: NOTE_MAX, description: 'For whoever reads the list.' }))),
-  }),
+  body: record(
+    'SuppressionCreate',
+    'Who gets no more mail, and why.',
+    {
+      email: Type.String({
+        minLength: 3,
+        maxLength: EMAIL_TEXT_MAX,
+        description: 'Who gets no more mail of the team.',
+        examples: ['gone@customer.example'],
+      }),
+      note: Type.Optional(Nullable(Type.String({ maxLength: NOTE_MAX, description: 'For whoever reads the list.' }))),
+    },
+    { email: 'gone@customer.example', note: 'Asked by telephone.' },
+  ),
   reply: Suppression,
   status: 201,
   async handle({ body, principal, app }) {

@@ -57,9 +57,14 @@ const updateTeam = route({
   summary: 'Renames the team of this key.',
   as: 'team',
   permission: 'team.manage',
-  body: record('TeamUpdate', 'Its new name.', {
-    name: Type.String({ minLength: 1, maxLength: 100, description: 'For people.', examples: ['Shop'] }),
-  }),
+  body: record(
+    'TeamUpdate',
+    'Its new name.',
+    {
+      name: Type.String({ minLength: 1, maxLength: 100, description: 'For people.', examples: ['Shop'] }),
+    },
+    { name: 'The shop' },
+  ),
   reply: Team,
   async handle({ body, principal, app }) {
     await app.directory.teams.rename(principal.teamId, body.name)
@@ -93,10 +98,15 @@ const inviteMember = route({
   as: 'team',
   permission: 'team.manage',
   idempotent: true,
-  body: record('MemberInvite', 'Who, and as what.', {
-    email: Type.String({ minLength: 3, maxLength: 254, description: 'Her address.', examples: ['ana@example.org'] }),
-    role: Role,
-  }),
+  body: record(
+    'MemberInvite',
+    'Who, and as what.',
+    {
+      email: Type.String({ minLength: 3, maxLength: 254, description: 'Her address.', examples: ['ana@example.org'] }),
+      role: Role,
+    },
+    { email: 'bob@example.org', role: 'admin' },
+  ),
   reply: Member,
   status: 202,
   async handle({ body, principal, app, request }) {
@@ -118,7 +128,7 @@ const updateMember = route({
   as: 'team',
   permission: 'team.manage',
   params,
-  body: record('MemberUpdate', 'Her new role.', { role: Role }),
+  body: record('MemberUpdate', 'Her new role.', { role: Role }, { role: 'owner' }),
   reply: Member,
   async handle({ params: { member_id: id }, body, principal, app }) {
     return present(await app.directory.people.members.changeRole(principal.teamId, id, body.role))

@@ -64,12 +64,17 @@ const createWebhook = route({
   permission: 'webhook.create',
   idempotent: true,
   secret: true,
-  body: record('WebhookCreate', 'What a new webhook is made of.', {
-    url: WebhookUrl,
-    event_types: EventTypes,
-    ...OPTIONAL,
-    enabled: Default(Type.Boolean({ description: 'False makes it without telling it anything yet.' }), true),
-  }),
+  body: record(
+    'WebhookCreate',
+    'What a new webhook is made of.',
+    {
+      url: WebhookUrl,
+      event_types: EventTypes,
+      ...OPTIONAL,
+      enabled: Default(Type.Boolean({ description: 'False makes it without telling it anything yet.' }), true),
+    },
+    { url: 'https://93.184.215.14/hooks/mail', event_types: ['message.delivered', 'message.bounced'] },
+  ),
   reply: NewWebhook,
   status: 201,
   async handle({ body, principal, app }) {
@@ -113,12 +118,17 @@ const updateWebhook = route({
   as: 'team',
   permission: 'webhook.update',
   params,
-  body: record('WebhookUpdate', 'What is to change.', {
-    url: Type.Optional(WebhookUrl),
-    event_types: Type.Optional(EventTypes),
-    ...OPTIONAL,
-    enabled: Type.Optional(Type.Boolean({ description: 'Whether it is told of what happens.' })),
-  }),
+  body: record(
+    'WebhookUpdate',
+    'What is to change.',
+    {
+      url: Type.Optional(WebhookUrl),
+      event_types: Type.Optional(EventTypes),
+      ...OPTIONAL,
+      enabled: Type.Optional(Type.Boolean({ description: 'Whether it is told of what happens.' })),
+    },
+    { description: 'The shop.', enabled: false },
+  ),
   reply: Webhook,
   etag: true,
   async handle({ params: { webhook_id }, body, principal, app, request }) {
@@ -167,16 +177,21 @@ const rotateWebhookSecret = route({
   idempotent: true,
   secret: true,
   params,
-  body: record('WebhookRotate', 'How the old secret ends.', {
-    grace_seconds: Default(
-      Type.Integer({
-        minimum: 0,
-        maximum: GRACE_SECONDS_MAX,
-        description: 'Seconds for which the old secret signs too.',
-      }),
-      86_400,
-    ),
-  }),
+  body: record(
+    'WebhookRotate',
+    'How the old secret ends.',
+    {
+      grace_seconds: Default(
+        Type.Integer({
+          minimum: 0,
+          maximum: GRACE_SECONDS_MAX,
+          description: 'Seconds for which the old secret signs too.',
+        }),
+        86_400,
+      ),
+    },
+    { grace_seconds: 3600 },
+  ),
   bodyOptional: true,
   reply: NewWebhook,
   async handle({ params: { webhook_id }, body, principal, app }) {

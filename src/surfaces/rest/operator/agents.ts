@@ -71,10 +71,15 @@ const revokeAll = route({
   tag: 'Agents',
   summary: 'Ends every registration made since a time.',
   as: 'operator',
-  body: record('RevokeAllAgents', 'Which.', {
-    created_after: { ...TimeQuery, description: 'Registrations made at this time or later.' },
-    dry_run: Default(Type.Boolean({ description: 'Only counts them.' }), false),
-  }),
+  body: record(
+    'RevokeAllAgents',
+    'Which.',
+    {
+      created_after: { ...TimeQuery, description: 'Registrations made at this time or later.' },
+      dry_run: Default(Type.Boolean({ description: 'Only counts them.' }), false),
+    },
+    { created_after: '2030-01-01T00:00:00Z', dry_run: true },
+  ),
   reply: record('RevokedAgents', 'How many.', {
     revoked: Type.Integer({ minimum: 0, description: 'That were ended, or would be.' }),
     dry_run: Type.Boolean(),
@@ -86,9 +91,14 @@ const revokeAll = route({
   },
 })
 
-const Switch = record('AgentRegistrationSwitch', 'Whether agents may register.', {
-  enabled: Type.Boolean({ description: 'False: registration is answered with 503.' }),
-})
+const Switch = record(
+  'AgentRegistrationSwitch',
+  'Whether agents may register.',
+  {
+    enabled: Type.Boolean({ description: 'False: registration is answered with 503.' }),
+  },
+  { enabled: true },
+)
 
 const switchRegistration = route({
   method: 'PUT',

@@ -19,15 +19,20 @@ export const operatorCredits = route({
   as: 'operator',
   idempotent: true,
   params: Type.Object({ team_id: Id('team') }),
-  body: record('CreditCreate', 'What is entered.', {
-    amount: Type.String({
-      pattern: AMOUNT_PATTERN,
-      description: 'Positive; a refund takes it off the balance, and an adjustment may be negative.',
-      examples: ['25.00'],
-    }),
-    type: Default(Words(CREDIT_TYPES, '`refund`: money the team was given back.'), 'purchase'),
-    description: Type.String({ minLength: 1, maxLength: 500, description: 'What it is for.' }),
-  }),
+  body: record(
+    'CreditCreate',
+    'What is entered.',
+    {
+      amount: Type.String({
+        pattern: AMOUNT_PATTERN,
+        description: 'Positive; a refund takes it off the balance, and an adjustment may be negative.',
+        examples: ['25.00'],
+      }),
+      type: Default(Words(CREDIT_TYPES, '`refund`: money the team was given back.'), 'purchase'),
+      description: Type.String({ minLength: 1, maxLength: 500, description: 'What it is for.' }),
+    },
+    { type: 'purchase', amount: '25.00', description: 'Invoice 2030-117.' },
+  ),
   reply: Transaction,
   status: 201,
   async handle({ params: { team_id }, body, app, request }) {

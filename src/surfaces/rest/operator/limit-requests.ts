@@ -40,14 +40,19 @@ const approveRequest = route({
   summary: 'Says yes: the new limit holds at once.',
   as: 'operator',
   params,
-  body: record('LimitApproval', 'What the team may send from now on.', {
-    approved_daily_limit: Type.Integer({
-      minimum: 1,
-      maximum: DAILY_MAX,
-      description: 'Recipients a day, more than now.',
-    }),
-    decision_note: Note,
-  }),
+  body: record(
+    'LimitApproval',
+    'What the team may send from now on.',
+    {
+      approved_daily_limit: Type.Integer({
+        minimum: 1,
+        maximum: DAILY_MAX,
+        description: 'Recipients a day, more than now.',
+      }),
+      decision_note: Note,
+    },
+    { approved_daily_limit: 5000 },
+  ),
   reply: OperatorLimitRequest,
   async handle({ params: { request_id }, body, app }) {
     const decision = { approvedDailyLimit: body.approved_daily_limit, note: body.decision_note ?? null }
@@ -64,7 +69,12 @@ const denyRequest = route({
   summary: 'Says no; the team may ask again after a day.',
   as: 'operator',
   params,
-  body: record('LimitDenial', 'Why, if it is to be told.', { decision_note: Note }),
+  body: record(
+    'LimitDenial',
+    'Why, if it is to be told.',
+    { decision_note: Note },
+    { decision_note: 'Too early; ask again in a month.' },
+  ),
   bodyOptional: true,
   reply: OperatorLimitRequest,
   async handle({ params: { request_id }, body, app }) {

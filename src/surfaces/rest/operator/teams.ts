@@ -50,17 +50,22 @@ const createTeam = route({
   summary: 'Makes a team.',
   as: 'operator',
   idempotent: true,
-  body: record('TeamCreate', 'What a team is made of.', {
-    name: Name,
-    owner_email: Type.Optional(
-      Type.String({
-        minLength: 3,
-        maxLength: 254,
-        description: 'Who is invited as its owner, by mail.',
-        examples: ['ana@example.org'],
-      }),
-    ),
-  }),
+  body: record(
+    'TeamCreate',
+    'What a team is made of.',
+    {
+      name: Name,
+      owner_email: Type.Optional(
+        Type.String({
+          minLength: 3,
+          maxLength: 254,
+          description: 'Who is invited as its owner, by mail.',
+          examples: ['ana@example.org'],
+        }),
+      ),
+    },
+    { name: 'The shop', owner_email: 'ana@example.org' },
+  ),
   reply: OperatorTeam,
   status: 201,
   async handle({ body, app }) {
@@ -83,14 +88,19 @@ const updateTeam = route({
   summary: 'Changes a team; what is left out stays.',
   as: 'operator',
   params,
-  body: record('OperatorTeamUpdate', 'What is to change.', {
-    name: Type.Optional(Name),
-    status: Type.Optional(Status),
-    ses_enabled: Type.Optional(Type.Boolean({ description: 'Whether it may use the shared Amazon SES account.' })),
-    ses_daily_limit: Type.Optional(
-      Nullable(Type.Integer({ minimum: 0, maximum: DAILY_MAX, description: 'Recipients a day; null for no limit.' })),
-    ),
-  }),
+  body: record(
+    'OperatorTeamUpdate',
+    'What is to change.',
+    {
+      name: Type.Optional(Name),
+      status: Type.Optional(Status),
+      ses_enabled: Type.Optional(Type.Boolean({ description: 'Whether it may use the shared Amazon SES account.' })),
+      ses_daily_limit: Type.Optional(
+        Nullable(Type.Integer({ minimum: 0, maximum: DAILY_MAX, description: 'Recipients a day; null for no limit.' })),
+      ),
+    },
+    { name: 'The other shop' },
+  ),
   reply: OperatorTeam,
   async handle({ params: { team_id }, body, app }) {
     const { teams } = app.directory
@@ -117,10 +127,15 @@ const createTeamKey = route({
   idempotent: true,
   secret: true,
   params,
-  body: record('TeamKeyCreate', 'What the key may do.', {
-    name: Name,
-    role: Default(Words(['root:full', 'root:readonly', 'root:webhook_admin'], 'What it may do.'), 'root:full'),
-  }),
+  body: record(
+    'TeamKeyCreate',
+    'What the key may do.',
+    {
+      name: Name,
+      role: Default(Words(['root:full', 'root:readonly', 'root:webhook_admin'], 'What it may do.'), 'root:full'),
+    },
+    { name: 'First key', role: 'root:full' },
+  ),
   reply: NewApiKey,
   status: 201,
   async handle({ params: { team_id }, body, app }) {

@@ -57,17 +57,27 @@ const MemberInput = record('DeliveryGroupMemberInput', 'An account and its place
 })
 const Members = Type.Array(MemberInput, { minItems: 1, maxItems: 50, description: 'Each account once.' })
 
-export const DeliveryGroupCreate = record('DeliveryGroupCreate', 'What a delivery group is made of.', {
-  name: Name,
-  strategy: Default(Strategy, 'weighted'),
-  members: Members,
-})
+export const DeliveryGroupCreate = record(
+  'DeliveryGroupCreate',
+  'What a delivery group is made of.',
+  {
+    name: Name,
+    strategy: Default(Strategy, 'weighted'),
+    members: Members,
+  },
+  { name: 'Newsletter', strategy: 'weighted', members: [{ provider_id: 'dprov_a1b2c3d4e5f6g7h8i9j0k1l2' }] },
+)
 
-export const DeliveryGroupUpdate = record('DeliveryGroupUpdate', 'What is to change; what is left out stays.', {
-  name: Type.Optional(Name),
-  strategy: Type.Optional(Strategy),
-  members: Type.Optional(Members),
-})
+export const DeliveryGroupUpdate = record(
+  'DeliveryGroupUpdate',
+  'What is to change; what is left out stays.',
+  {
+    name: Type.Optional(Name),
+    strategy: Type.Optional(Strategy),
+    members: Type.Optional(Members),
+  },
+  { name: 'Newsletter, weekly' },
+)
 
 export function readMember({ provider_id, weight, position }: Static<typeof MemberInput>): GivenMember {
   return { providerId: provider_id, weight, position }

@@ -51,7 +51,19 @@ const REQUIRED = {
   smtp_password: Type.String({ minLength: 1, maxLength: 500, description: 'Kept sealed, and never shown.' }),
 }
 
-export const ProviderCreate = record('ProviderCreate', 'A new sending account on SMTP.', { ...REQUIRED, ...OPTIONAL })
+export const ProviderCreate = record(
+  'ProviderCreate',
+  'A new sending account on SMTP.',
+  { ...REQUIRED, ...OPTIONAL },
+  {
+    name: 'Office',
+    smtp_host: 'smtp.example.com',
+    smtp_port: 587,
+    smtp_protocol: 'starttls',
+    smtp_username: 'shop',
+    smtp_password: 'secret',
+  },
+)
 export type ProviderCreate = Static<typeof ProviderCreate>
 
 type Optional<T extends Record<string, TSchema>> = { [K in keyof T]: ReturnType<typeof Type.Optional<T[K]>> }
@@ -66,6 +78,7 @@ export const ProviderUpdate = Type.Object(
     description: 'What is to change; what is left out stays.',
     additionalProperties: false,
     minProperties: 1,
+    examples: [{ name: 'Office, new', smtp_port: 465, smtp_protocol: 'tls' }],
   },
 )
 export type ProviderUpdate = Static<typeof ProviderUpdate>

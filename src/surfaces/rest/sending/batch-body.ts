@@ -27,6 +27,14 @@ const BatchAttachment = record('BatchAttachment', 'A file that goes with a messa
   content: Type.String({ minLength: 1, contentEncoding: 'base64', description: 'Base64 with padding, on one line.' }),
 })
 
+const example = {
+  from: { email: 'news@shop.example', name: 'Shop' },
+  to: { email: 'ana@customer.example', name: 'Ana' },
+  subject: 'Your order',
+  html_body: '<p>It is on its way.</p>',
+  text_body: 'It is on its way.',
+}
+
 export const BatchMessage = record(
   'BatchMessage',
   'One message. At most 50 different recipients in to, cc and bcc together; attachments of at most 25 MiB decoded.',
@@ -44,19 +52,18 @@ export const BatchMessage = record(
     ),
     attachments: Type.Optional(Type.Array(BatchAttachment, { maxItems: FILES_MAX })),
   },
-  {
-    from: { email: 'news@shop.example', name: 'Shop' },
-    to: { email: 'ana@customer.example', name: 'Ana' },
-    subject: 'Your order',
-    html_body: '<p>It is on its way.</p>',
-    text_body: 'It is on its way.',
-  },
+  example,
 )
 type BatchMessage = Static<typeof BatchMessage>
 
-export const Batch = record('Batch', 'Messages to be sent, each by itself.', {
-  messages: Type.Array(BatchMessage, { minItems: 1, maxItems: BATCH_MAX, description: 'In any number up to 100.' }),
-})
+export const Batch = record(
+  'Batch',
+  'Messages to be sent, each by itself.',
+  {
+    messages: Type.Array(BatchMessage, { minItems: 1, maxItems: BATCH_MAX, description: 'In any number up to 100.' }),
+  },
+  { messages: [example] },
+)
 
 /** A message that could be read, or why it could not. */
 export type Read = { mail: NewMail } | { refused: PlainError }
