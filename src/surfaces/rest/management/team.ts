@@ -128,7 +128,7 @@ const updateMember = route({
   as: 'team',
   permission: 'team.manage',
   params,
-  body: record('MemberUpdate', 'Her new role.', { role: Role }, { role: 'owner' }),
+  body: record('MemberUpdate', 'Her new role.', { role: Role }, { role: 'viewer' }),
   reply: Member,
   async handle({ params: { member_id: id }, body, principal, app }) {
     return present(await app.directory.people.members.changeRole(principal.teamId, id, body.role))

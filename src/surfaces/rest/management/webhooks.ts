@@ -127,7 +127,7 @@ const updateWebhook = route({
       ...OPTIONAL,
       enabled: Type.Optional(Type.Boolean({ description: 'Whether it is told of what happens.' })),
     },
-    { description: 'The shop.', enabled: false },
+    { description: 'The shop.', event_types: ['*'] },
   ),
   reply: Webhook,
   etag: true,

@@ -78,7 +78,7 @@ export const ProviderUpdate = Type.Object(
     description: 'What is to change; what is left out stays.',
     additionalProperties: false,
     minProperties: 1,
-    examples: [{ name: 'Office, new', smtp_port: 465, smtp_protocol: 'tls' }],
+    examples: [{ name: 'Office, new', from_name: 'Shop' }],
   },
 )
 export type ProviderUpdate = Static<typeof ProviderUpdate>

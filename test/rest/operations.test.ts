@@ -1,0 +1,135 @@
+// Every operation of the OpenAPI documents, called with the example the document has, and its answer checked by the document;
+// what takes an Idempotency-Key, fifty times at once.
+
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { after, before, test } from 'node:test'
+import { MAILBOX_SCOPES } from '../../src/directory/permissions.ts'
+import { EASY_WORK, JWT_BEARER, proofOf } from '../support/agents.ts'
+import { ManualClock } from '../support/clock.ts'
+import { startHook } from '../support/hook.ts'
+import { type Json, startHouse } from '../support/house.ts'
+import { certificateFor, startMailServer } from '../support/mail-server.ts'
+import { type Operation, type Own, operationsOf, Walker } from '../support/walker.ts'
+import { data, receive } from './expect.ts'
+
+const hook = await startHook()
+const server = await startMailServer({ ...(await certificateFor('smtp.example.com')), size: 10_000_000 })
+const clock = new ManualClock()
+const house = await startHouse({
+  clock,
+  zone: { 'hooks.test': { A: ['127.0.0.1'] }, 'smtp.example.com': { A: ['127.0.0.1'] } },
+  env: {
+    ...EASY_WORK,
+    ...{ SES_ACCESS_KEY_ID: 'AKIAEXAMPLE', SES_SECRET_ACCESS_KEY: 'secret' },
+    ...{ GOOGLE_CLIENT_ID: 'id', GOOGLE_CLIENT_SECRET: 'secret' },
+    ...{ ALLOW_PRIVATE_WEBHOOKS: 'true', ALLOW_PRIVATE_SMTP_HOSTS: 'true', EXTRA_CA_FILE: hook.caFile },
+  },
+})
+after(async () => {
+  await house.close()
+  await hook[Symbol.asyncDispose]()
+  await server[Symbol.asyncDispose]()
+})
+
+const documents = await Promise.all(
+  [house.origin, house.sendOrigin].map(
+    async (origin) => (await house.call('GET', `${origin}/api/v1/openapi.json`)).body,
+  ),
+)
+const operations = documents.flatMap(operationsOf)
+const walker = new Walker(house)
+const team = await house.team()
+/** Of the mailbox the story makes, and of the agent. */
+const secrets = { mailbox: '', agent: '', assertion: '', proof: '' }
+const agentRequest = { mailbox_local_part: 'scout', client_name: 'Scout', idempotency_key: randomUUID() }
+
+/** What the examples cannot know, by operation. */
+const known: Record<string, () => Own | Promise<Own>> = {
+  createProvider: () => ({ body: { smtp_port: server.port, smtp_protocol: 'none' } }),
+  createWebhook: () => ({ body: { url: hook.url() } }),
+  copyBlobs: async () => ({ headers: { 'x-source-authorization': `Bearer ${secrets.mailbox}` }, ...(await blobs()) }),
+  lookUpBlobs: blobs,
+  sendMessage: () => ({ body: { send_at: new Date(clock.now() + 86_400_000).toISOString() } }),
+  createAgentChallenge: () => ({ body: agentRequest }),
+  registerAgent: () => ({
+    body: { ...agentRequest, proof_of_work: secrets.proof },
+    headers: { 'idempotency-key': agentRequest.idempotency_key },
+  }),
+  inviteAgentOwner: () => ({ key: secrets.agent, headers: { 'idempotency-key': agentRequest.idempotency_key } }),
+  issueAgentToken: () => ({ body: { grant_type: JWT_BEARER, assertion: secrets.assertion } }),
+  revokeAgentToken: () => ({ body: { token: secrets.agent } }),
+  listSyncChanges: async () => ({ query: { since: `messages:${await state('Messages')}` } }),
+}
+
+/** What is kept of an answer for later. */
+const afterwards: Record<string, (body: Json) => Promise<void> | void> = {
+  async createMailbox({ data: { id, email, api_key } }) {
+    secrets.mailbox = api_key.key
+    walker.know('/mailboxes', id)
+    await receive(house, { to: email })
+  },
+  async createAgentChallenge({ challenge }) {
+    secrets.proof = await proofOf(challenge)
+  },
+  async registerAgent({ identity_assertion }) {
+    secrets.assertion = identity_assertion
+    await house.settle()
+  },
+  issueAgentToken({ access_token }) {
+    secrets.agent = access_token
+  },
+}
+
+before(async () => {
+  await house.app.outbound.sharedLimit.setDaily(team.id, true, 100)
+  await house.app.outbound.ledger.credit(team.id, { type: 'purchase', amount: 1, description: 'x' })
+})
+
+/** What makes comes first, then what shows, what changes, and at last what ends, the latest made first. */
+const PHASES = [
+  /^(create|register|issue|send|authorize|import)/,
+  /^(invite|get|list|look|test|verify|validate|parse)/,
+  /^(update|replace|activate|deactivate|suspend|reactivate|copy|replay|switch|rotate)/,
+  /^(cancel|revoke|delete)/,
+]
+
+function inOrder(all: readonly Operation[]): Operation[] {
+  const phases = PHASES.map((phase) => all.filter(({ operationId }) => phase.test(operationId)))
+  assert.equal(phases.flat().length, all.length, 'every verb has its place')
+  return [...phases.slice(0, -1).flat(), ...phases.at(-1)!.toReversed()]
+}
+
+function keyFor({ permission }: Operation): string | null {
+  if (permission === undefined) return null
+  return permission.split(' or ').some((one) => (MAILBOX_SCOPES as readonly string[]).includes(one))
+    ? secrets.mailbox
+    : team.key
+}
+
+/** The state of the type an operation names. */
+async function state(operationId: string): Promise<string> {
+  const { states } = data<{ states: Record<string, string> }>(await house.get('/mailbox/session', secrets.mailbox))
+  const type = Object.keys(states).find((name) => operationId.includes(`${name[0]!.toUpperCase()}${name.slice(1, -1)}`))
+  return states[type!]!
+}
+
+async function blobs(): Promise<Own> {
+  const [message] = data<Json>(await house.get('/mailbox/messages', secrets.mailbox))
+  const detail = data<Json>(await house.get(`/mailbox/messages/${message.id}`, secrets.mailbox))
+  return { body: { blob_ids: [detail.blob_id] } }
+}
+
+for (const operation of inOrder(operations)) {
+  const { operationId, parameters } = operation
+  test(`${operationId}: its example is answered as the document says`, async () => {
+    clock.advance(10_000)
+    const own = (await known[operationId]?.()) ?? {}
+    const isSince = parameters.some(({ name, required }) => name === 'since_state' && required)
+    const since: Record<string, string> = isSince ? { since_state: await state(operationId) } : {}
+    const call = { key: keyFor(operation), ...own, query: { ...since, ...own.query } }
+    const isOnce = parameters.some(({ name }) => name === 'Idempotency-Key')
+    const reply = isOnce ? await walker.callAtOnce(operation, call, 50) : await walker.call(operation, call)
+    await afterwards[operationId]?.(reply.body)
+  })
+}
