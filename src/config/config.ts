@@ -171,7 +171,7 @@ export const settings = {
   DELETED_MAILBOX_RETENTION_DAYS: {
     ...Days,
     default: 30,
-    description: later('Days the content of a deleted mailbox is kept.'),
+    description: 'Days the content of a deleted mailbox is kept.',
   },
   OPERATOR_BIND: {
     ...HostPort,

@@ -64,7 +64,7 @@ export function openDirectory(parts: DirectoryParts): Directory {
     inUse: (tx, domainId) => mailboxes.anyAt(tx, domainId),
     liesAt: (reader, mailboxId, domainId, email) => mailboxes.liesAt(reader, mailboxId, domainId, email),
   })
-  const mailboxes: Mailboxes = new Mailboxes({ ...parts, domains, keys })
+  const mailboxes: Mailboxes = new Mailboxes({ ...parts, domains, keys, filters })
   const replays = new Replays(parts.db, parts.clock)
   const operatorKeys = new OperatorKeys(parts.db, parts.clock)
   const people = new People({ ...parts, ...parts.outside })

@@ -187,6 +187,11 @@ export class Keys {
     ])
   }
 
+  /** Forgets every key of a mailbox that ends for good. */
+  async purgeOf(tx: Tx, mailboxId: string): Promise<void> {
+    await tx.run('DELETE FROM keys WHERE mailbox_id = ?', [mailboxId])
+  }
+
   /**
    * Gives a key a new secret; the old one works for `graceSeconds` more.
    * @throws ProductError not_found, validation_error, conflict (the key is not active)

@@ -8,6 +8,7 @@ import type { Db, Reader, Row, SqlValue, Tx } from '../db/db.ts'
 import { type Page, type PageKey, pageOf } from '../db/page.ts'
 import { domainName } from './domain-name.ts'
 import type { Domains } from './domains.ts'
+import type { Filters } from './filters.ts'
 import type { IssuedKey, Keys } from './keys.ts'
 import { baseLocal } from './local-part.ts'
 import {
@@ -57,6 +58,7 @@ interface MailboxParts {
   config: Config
   domains: Domains
   keys: Keys
+  filters: Filters
   /** Makes the mail side of a new mailbox: folders and counters. */
   openAccount(tx: Tx, mailboxId: string): Promise<void>
   foreignIn: ForeignIn
@@ -104,9 +106,19 @@ export class Mailboxes {
     })
   }
 
+  /** Undefined also for one whose content is erased: only logs know of it. */
   async get(teamId: string, id: string): Promise<Mailbox | undefined> {
-    const row = await this.#parts.db.read.get('SELECT * FROM mailboxes WHERE id = ? AND team_id = ?', [id, teamId])
+    const row = await this.#parts.db.read.get(
+      'SELECT * FROM mailboxes WHERE id = ? AND team_id = ? AND purged_at IS NULL',
+      [id, teamId],
+    )
     return row && presentMailbox(row)
+  }
+
+  /** Whether a mailbox is the team's or was before its content was erased. */
+  async wasOf(teamId: string, id: string): Promise<boolean> {
+    const row = await this.#parts.db.read.get('SELECT 1 FROM mailboxes WHERE id = ? AND team_id = ?', [id, teamId])
+    return row !== undefined
   }
 
   async byId(id: string): Promise<Mailbox | undefined> {
@@ -125,7 +137,7 @@ export class Mailboxes {
   /** Newest first. */
   async list(teamId: string, filter: MailboxFilter): Promise<Page<Mailbox>> {
     const statuses = filter.statuses ?? ['active', 'suspended']
-    const where = ['team_id = ?', `status IN (${statuses.map(() => '?').join(', ')})`]
+    const where = ['team_id = ?', 'purged_at IS NULL', `status IN (${statuses.map(() => '?').join(', ')})`]
     const values: SqlValue[] = [teamId, ...statuses]
     const add = (condition: string, ...given: SqlValue[]) => {
       where.push(condition)
@@ -228,6 +240,29 @@ export class Mailboxes {
     })
   }
 
+  /** Mailboxes deleted at `before` (ms) or earlier whose content is still there, those longest deleted first. */
+  async toPurge(before: number, limit: number): Promise<string[]> {
+    const rows = await this.#parts.db.read.all<{ id: string }>(
+      'SELECT id FROM mailboxes WHERE deleted_at <= ? AND purged_at IS NULL ORDER BY deleted_at, n LIMIT ?',
+      [before, limit],
+    )
+    return rows.map(({ id }) => id)
+  }
+
+  /** The end of a deleted mailbox whose content is erased: what is left of it is its address, for the logs. */
+  async purge(id: string): Promise<void> {
+    const { db, clock, keys, filters } = this.#parts
+    await db.write(async (tx) => {
+      await keys.purgeOf(tx, id)
+      await filters.drop(tx, id)
+      await tx.run(
+        `UPDATE mailboxes SET display_name = NULL, search_text = '', status_reason = NULL, purged_at = ?
+         WHERE id = ? AND status = 'deleted'`,
+        [clock.now(), id],
+      )
+    })
+  }
+
   /** Final: its keys end, its address is free at once. Doing it twice is no error. @throws ProductError not_found */
   delete(teamId: string, id: string, check?: (current: Mailbox) => void): Promise<Mailbox> {
     return this.#change(teamId, id, async (mailbox, now, tx) => {
@@ -326,7 +361,7 @@ export class Mailboxes {
   }
 
   async #changeIn(tx: Tx, teamId: string, id: string, change: Change): Promise<Mailbox> {
-    const row = await tx.get('SELECT * FROM mailboxes WHERE id = ? AND team_id = ?', [id, teamId])
+    const row = await tx.get('SELECT * FROM mailboxes WHERE id = ? AND team_id = ? AND purged_at IS NULL', [id, teamId])
     if (row === undefined) throw notFound('mailbox')
     const now = this.#parts.clock.now()
     const mailbox = presentMailbox(row)

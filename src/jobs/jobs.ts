@@ -5,6 +5,7 @@ import { consumption } from './consumption.ts'
 import { contentNames } from './content-names.ts'
 import { domainChecks } from './domain-checks.ts'
 import type { Job } from './job.ts'
+import { mailboxPurge } from './mailbox-purge.ts'
 import { ownerNotices } from './owner-notices.ts'
 import {
   blobSweep,
@@ -25,6 +26,7 @@ export const jobs: readonly Job[] = [
   webhookAttemptRetention,
   eventRetention,
   uploadExpiry,
+  mailboxPurge,
   blobSweep,
   contentNames,
 ]

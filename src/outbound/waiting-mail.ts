@@ -21,6 +21,8 @@ interface Parts extends OutboundParts {
   fate: Pick<Fate, 'apply'>
 }
 
+const DRAINED_AT_ONCE = 100
+
 export class WaitingMail {
   readonly #parts: Parts
 
@@ -70,6 +72,17 @@ export class WaitingMail {
     const waiting = await emails.pendingOf(tx, mailboxId)
     for (const n of waiting) await fate.apply(tx, n, { kind: 'rejected', reason, detail }, null)
     return waiting.length
+  }
+
+  /** Gives up some of what waits of a mailbox that ended. @returns how many deliveries; 0 when nothing waits */
+  async drain(mailboxId: string): Promise<number> {
+    const { db, emails, fate } = this.#parts
+    return db.write(async (tx) => {
+      const waiting = (await emails.pendingOf(tx, mailboxId)).slice(0, DRAINED_AT_ONCE)
+      let dropped = 0
+      for (const n of waiting) if (await fate.apply(tx, n, { kind: 'cancelled' }, null)) dropped++
+      return dropped
+    })
   }
 
   async #open(id: string): Promise<Email> {

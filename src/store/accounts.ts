@@ -108,6 +108,20 @@ export class Accounts {
     return now
   }
 
+  /**
+   * Notes that an account that ended for good holds nothing. Its row stays, and with it its number: a number that came again would
+   * find what is remembered of the one before (kept pages, the range its messages had).
+   * @returns 1, or 0 when that is noted already
+   */
+  async purgeIn(tx: Tx, account: Pick<Account, 'n'>): Promise<number> {
+    const { changes } = await tx.run(
+      `UPDATE accounts SET used_bytes = 0, message_count = 0, full_since = NULL, last_activity_at = NULL
+       WHERE n = ? AND (used_bytes <> 0 OR message_count <> 0 OR full_since IS NOT NULL OR last_activity_at IS NOT NULL)`,
+      [account.n],
+    )
+    return changes
+  }
+
   async markFull(tx: Tx, account: number, now: number): Promise<void> {
     await tx.run('UPDATE accounts SET full_since = ? WHERE n = ? AND full_since IS NULL', [now, account])
   }

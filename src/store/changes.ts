@@ -76,6 +76,16 @@ export class ChangeLedger {
     return { oldState: since, newState: writeState(type, last), hasMoreChanges: last < newest, ...fold(points) }
   }
 
+  /** Forgets the next changes of an account that ends for good. See `PurgePart`. */
+  async purgeIn(tx: Tx, account: Pick<Account, 'n'>, limit: number): Promise<number> {
+    const { changes } = await tx.run(
+      `DELETE FROM changes WHERE (account, type, n) IN
+         (SELECT account, type, n FROM changes WHERE account = ? LIMIT ?)`,
+      [account.n, limit],
+    )
+    return changes
+  }
+
   // One unit of work stays together: a state in the middle of it could not be spelled.
   async #page(account: number, type: ChangeType, from: number, max: number) {
     const points = await this.#points(account, type, from, Number.MAX_SAFE_INTEGER, max + 1)

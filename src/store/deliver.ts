@@ -92,6 +92,16 @@ export class Deliverer {
     })
   }
 
+  /** Forgets which mail an account that ends for good was given lately. See `PurgePart`. */
+  async purgeIn(tx: Tx, account: Pick<Account, 'n'>, limit: number): Promise<number> {
+    const { changes } = await tx.run(
+      `DELETE FROM recent_deliveries WHERE (account, digest) IN
+         (SELECT account, digest FROM recent_deliveries WHERE account = ? LIMIT ?)`,
+      [account.n, limit],
+    )
+    return changes
+  }
+
   async #one(tx: Tx, mail: ArrivedMail, target: DeliverTarget): Promise<Delivered> {
     const { accounts, clock } = this.#parts
     const account = await accounts.byMailbox(target.mailboxId, tx)

@@ -39,6 +39,16 @@ export async function takeFromFolder(tx: Tx, folder: number, message: number): P
   await tx.run('DELETE FROM message_folders WHERE message = ? AND folder = ?', [message, folder])
 }
 
+/** Takes messages that are gone out of their folders; nothing is counted: the folders go as well. */
+export async function unfileMessages(tx: Tx, messages: readonly number[]): Promise<void> {
+  await tx.run(`DELETE FROM message_folders WHERE message IN (${messages.map(() => '?').join(', ')})`, messages)
+}
+
+/** The same for threads. */
+export async function unfileThreads(tx: Tx, threads: readonly number[]): Promise<void> {
+  await tx.run(`DELETE FROM thread_folders WHERE thread IN (${threads.map(() => '?').join(', ')})`, threads)
+}
+
 interface Part {
   folder: number
   messages: number

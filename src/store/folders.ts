@@ -106,6 +106,11 @@ export class Folders {
     return reader.all('SELECT n, id, role, name FROM folders WHERE account = ?', [account.n])
   }
 
+  /** Erases all folders of an account that ends for good, when nothing lies in them any more. @returns how many there were */
+  async purgeIn(tx: Tx, account: Pick<Account, 'n'>): Promise<number> {
+    return (await tx.run('DELETE FROM folders WHERE account = ?', [account.n])).changes
+  }
+
   async #rows(account: number, reader: Reader = this.#db.read): Promise<FolderRow[]> {
     return reader.all<FolderRow>(
       `SELECT n, id, parent, name, role, sort_order, total_messages, unread_messages, total_threads, unread_threads,

@@ -14,8 +14,11 @@ import { FolderEdits } from './folders-edit.ts'
 import { InboundLog } from './inbound-log.ts'
 import { MessageEdits } from './messages/edits.ts'
 import { Messages } from './messages/messages.ts'
+import { purgeCorrespondents, purgeMessages } from './messages/purge.ts'
+import { Purge, type PurgePart } from './purge.ts'
 import { SentMails } from './sent.ts'
 import { Submissions } from './submissions.ts'
+import { purgeReferences, purgeThreads } from './threads/purge.ts'
 import { Threads } from './threads/threads.ts'
 import { Uploads } from './uploads.ts'
 
@@ -40,6 +43,8 @@ export interface Store {
   /** What mailboxes keep of the mail they send. */
   sent: SentMails
   submissions: Submissions
+  /** Erases what is left of mailboxes that ended for good. */
+  purge: Purge
   /** Makes the account of a new mailbox with its folders, inside the unit of work that makes the mailbox. */
   openAccount(tx: Tx, mailboxId: string): Promise<void>
   /** See {@link Deliverer.deliver}. */
@@ -62,6 +67,18 @@ export function openStore(parts: { db: Db; blobsDb: Db; clock: Clock; vault: Vau
   const submissions = new Submissions({ db, clock, accounts, changes })
   const deliverer = new Deliverer({ db, clock, accounts, folders, changes, blobs, names })
   const edits = new MessageEdits({ db, clock, accounts, folders, changes })
+  const kept: PurgePart[] = [
+    purgeMessages,
+    purgeCorrespondents,
+    purgeReferences,
+    purgeThreads,
+    (tx, account) => folders.purgeIn(tx, account),
+    (tx, account, limit) => uploads.purgeIn(tx, account, limit),
+    (tx, account, limit) => submissions.purgeIn(tx, account, limit),
+    (tx, account, limit) => deliverer.purgeIn(tx, account, limit),
+    (tx, account, limit) => changes.purgeIn(tx, account, limit),
+    (tx, account) => accounts.purgeIn(tx, account),
+  ]
   return {
     accounts,
     folders,
@@ -77,6 +94,7 @@ export function openStore(parts: { db: Db; blobsDb: Db; clock: Clock; vault: Vau
     inboundLog: new InboundLog(db),
     sent: new SentMails({ clock, accounts, folders, changes, submissions, names }),
     submissions,
+    purge: new Purge({ db, accounts, parts: kept }),
     async openAccount(tx, mailboxId) {
       const account = await accounts.open(tx, mailboxId)
       const created = await folders.open(tx, account)

@@ -163,6 +163,15 @@ export class Submissions {
     )
     return changes > 0
   }
+
+  /** Forgets the next submissions of an account that ends for good. See `PurgePart`. */
+  async purgeIn(tx: Tx, account: Pick<Account, 'n'>, limit: number): Promise<number> {
+    const { changes } = await tx.run(
+      'DELETE FROM submissions WHERE n IN (SELECT n FROM submissions WHERE account = ? LIMIT ?)',
+      [account.n, limit],
+    )
+    return changes
+  }
 }
 
 function present(row: SubmissionRow): Submission {

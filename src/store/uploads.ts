@@ -144,9 +144,12 @@ export class Uploads {
     return new Set(rows.map(({ sha256 }) => Buffer.from(sha256).toString('hex')))
   }
 
-  /** Forgets every upload of an account that ends for good. @returns how many there were */
-  async purgeIn(tx: Tx, account: Pick<Account, 'n'>): Promise<number> {
-    const { changes } = await tx.run('DELETE FROM uploads WHERE account = ?', [account.n])
+  /** Forgets the next uploads of an account that ends for good. See `PurgePart`. */
+  async purgeIn(tx: Tx, account: Pick<Account, 'n'>, limit: number): Promise<number> {
+    const { changes } = await tx.run(
+      'DELETE FROM uploads WHERE n IN (SELECT n FROM uploads WHERE account = ? LIMIT ?)',
+      [account.n, limit],
+    )
     return changes
   }
 

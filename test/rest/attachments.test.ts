@@ -372,7 +372,7 @@ describe('the life of an upload', () => {
     const second = await uploaded('b', 'b.txt', box.key)
     failure(await house.get(`/mailbox/attachments/${first.id}`, box.key), 404, 'not_found')
     data(await house.get(`/mailbox/attachments/${second.id}`, box.key))
-    await house.app.db.write((tx) => uploads.purgeIn(tx, account))
+    await house.app.db.write((tx) => uploads.purgeIn(tx, account, 10))
     failure(await house.get(`/mailbox/attachments/${second.id}`, box.key), 404, 'not_found')
     assert.ok(await blobs.size(Buffer.from(second.sha256, 'hex')), 'content goes with the sweep')
     await sweepContent(house, clock)

@@ -130,7 +130,10 @@ export class Ownership {
     const due = await this.#numbers('delete_at <= ?', now)
     for (const n of due) {
       const registration = (await this.#parts.registrations.byN(db.read, n))!
-      await mailboxes.delete(registration.teamId, registration.mailboxId)
+      // Somebody may have deleted it before, so long ago that its content is erased as well.
+      if ((await mailboxes.byId(registration.mailboxId))?.status !== 'deleted') {
+        await mailboxes.delete(registration.teamId, registration.mailboxId)
+      }
       await db.write((tx) => tx.run('UPDATE agent_registrations SET delete_at = NULL WHERE n = ?', [n]))
     }
     return due.length

@@ -114,5 +114,5 @@ test('what is over goes in pieces, what is held is looked at again later', async
   assert.equal(await uploads.expire(new AbortController().signal), PENDING_FILES_MAX)
   const rows = await house.db.read.all<{ expires_at: number }>('SELECT expires_at FROM uploads')
   assert.deepEqual(rows, [{ expires_at: house.clock.now() + UPLOAD_LIFE_MS }])
-  assert.equal(await house.db.write((tx) => uploads.purgeIn(tx, box.account)), 1)
+  assert.equal(await house.db.write((tx) => uploads.purgeIn(tx, box.account, 10)), 1)
 })

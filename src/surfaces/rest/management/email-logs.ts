@@ -49,7 +49,7 @@ const listEmailLogs = route({
   async handle({ query: asked, after, principal, app }) {
     const { mailboxes } = app.directory
     const { mailbox_id: mailboxId, limit } = asked
-    if (mailboxId !== undefined && !(await mailboxes.get(principal.teamId, mailboxId))) throw notFound('mailbox')
+    if (mailboxId !== undefined && !(await mailboxes.wasOf(principal.teamId, mailboxId))) throw notFound('mailbox')
     const filter = {
       ...rangeOf(asked),
       mailboxId,

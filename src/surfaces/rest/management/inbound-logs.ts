@@ -41,7 +41,7 @@ const listInboundLogs = route({
   async handle({ query, after, principal, app }) {
     const { status, mailbox_id: mailboxId, domain, search, limit } = query
     const { mailboxes } = app.directory
-    if (mailboxId !== undefined && !(await mailboxes.get(principal.teamId, mailboxId))) throw notFound('mailbox')
+    if (mailboxId !== undefined && !(await mailboxes.wasOf(principal.teamId, mailboxId))) throw notFound('mailbox')
     const from = query.from_date === undefined ? undefined : parseTime(query.from_date)
     const to = query.to_date === undefined ? undefined : parseTime(query.to_date, { endOfDay: true })
     const filter = { status, from, to, mailboxId, domain, search }

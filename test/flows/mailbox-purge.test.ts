@@ -1,0 +1,177 @@
+// The end of a mailbox: thirty days after it was deleted nothing of its content is left, and nobody else has lost anything.
+
+import assert from 'node:assert/strict'
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { mailboxPurge } from '../../src/jobs/mailbox-purge.ts'
+import type { Folder } from '../../src/surfaces/rest/schemas/folder.ts'
+import type { MessageSummary } from '../../src/surfaces/rest/schemas/message-summary.ts'
+import { data, failure, receive, walk } from '../rest/expect.ts'
+import { ManualClock } from '../support/clock.ts'
+import { startHouse, type TestHouse, type TestTeam } from '../support/house.ts'
+import { sweepContent } from '../support/kept.ts'
+import { plainMail, SmtpClient } from '../support/smtp.ts'
+import { ROOT } from '../support/source.ts'
+import { trace, tracesOf } from '../support/traces.ts'
+
+const DAY_MS = 86_400_000
+/** What stays of a mailbox, each until its own time is over: its address for the logs, the logs, and what was told to webhooks. */
+const STAYS = ['mailboxes', 'accounts', 'inbound_log', 'emails', 'deliveries', 'events']
+/** What mailboxes of these tests never have: an agent behind them. */
+const NEVER = ['agent_registrations', 'aliases', 'change_floors']
+
+type Box = Awaited<ReturnType<TestTeam['mailbox']>>
+
+const purge = (house: TestHouse) =>
+  mailboxPurge.run({ app: house.app, log: house.app.log, signal: new AbortController().signal })
+
+/** Uses a mailbox for all it can be used for. */
+async function use(house: TestHouse, team: TestTeam, box: Box): Promise<void> {
+  const call = async (method: string, path: string, body: unknown, status = 201, key = box.key) =>
+    data<{ id: string }>(await house.call(method, path, key, body), status)
+  await receive(house, { to: box.email, subject: 'Order', id: `order-${box.id}@else.test` })
+  const [message] = data<MessageSummary[]>(await house.get('/mailbox/messages', box.key))
+  await call('PATCH', `/mailbox/messages/${message!.id}`, { keywords: ['work', '$seen'] }, 200)
+  const parent = await call('POST', '/mailbox/folders', { name: 'Work' })
+  await call('POST', '/mailbox/folders', { name: 'Old', parent_id: parent.id })
+  const file = { filename: 'list.txt', content: Buffer.from(`List of ${box.email}`).toString('base64') }
+  const upload = data<{ blob_id: string }>(await house.call('POST', '/mailbox/attachments', box.key, file), 201)
+  const mail = {
+    to: [{ email: box.email }],
+    subject: 'List',
+    text_body: 'Here.',
+    attachments: [{ ...upload, ...file }],
+  }
+  const attachments = [{ blob_id: upload.blob_id, filename: 'list.txt' }]
+  data(await house.call('POST', '/mailbox/messages/send', box.key, { ...mail, attachments }), 202)
+  await house.settle()
+  const rules = [{ type: 'deny', pattern: '@spam.test' }]
+  await call('PUT', `/mailboxes/${box.id}/filters`, { mode: 'denylist', rules }, 200, team.key)
+}
+
+async function contentsOf(house: TestHouse, account: number): Promise<Uint8Array[]> {
+  const rows = await house.app.db.read.all<{ blob: Uint8Array }>('SELECT blob FROM messages WHERE account = ?', [
+    account,
+  ])
+  return rows.map(({ blob }) => blob)
+}
+
+test('nothing of a mailbox is left in any table, its neighbour has all it had', async () => {
+  const clock = new ManualClock()
+  await using house = await startHouse({ clock })
+  const team = await house.team()
+  await team.domain('shop.test')
+  const [ana, ben] = [await team.mailbox('ana@shop.test'), await team.mailbox('ben@shop.test')]
+  await receive(house, { to: [ana.email, ben.email], subject: 'To both' })
+  await use(house, team, ana)
+  await use(house, team, ben)
+
+  const [hers, his] = [await trace(house, ana.id), await trace(house, ben.id)]
+  for (const [table, rows] of await tracesOf(house, hers)) {
+    if (!NEVER.includes(table)) assert.ok(rows > 0, `this test must use what ${table} is for`)
+  }
+  const before = await tracesOf(house, his)
+  const shown = async () => [
+    await walk<MessageSummary>(house, '/mailbox/messages?q=list', ben.key),
+    await walk<Folder>(house, '/mailbox/folders', ben.key),
+  ]
+  const seen = await shown()
+  const contents = await contentsOf(house, hers.account)
+
+  const path = `/mailboxes/${ana.id}`
+  data(await house.call('DELETE', path, team.key))
+  clock.leap(30 * DAY_MS - 1)
+  await purge(house)
+  assert.equal((await contentsOf(house, hers.account)).length, contents.length, 'not before its time')
+  data(await house.call('DELETE', path, team.key))
+  clock.leap(1)
+  await purge(house)
+
+  const left = [...(await tracesOf(house, hers))].filter(([table, rows]) => rows > 0 && !STAYS.includes(table))
+  assert.deepEqual(left, [])
+  const after = await tracesOf(house, his)
+  for (const [table, rows] of before) {
+    // What was told to webhooks is over for everybody after some days.
+    if (table !== 'events') assert.equal(after.get(table), rows, `${table} of the neighbour`)
+  }
+  assert.deepEqual(await shown(), seen)
+
+  failure(await house.get(path, team.key), 404, 'not_found')
+  failure(await house.call('DELETE', path, team.key), 404, 'not_found')
+  for (const kept of ['api-keys', 'filters']) failure(await house.get(`${path}/${kept}`, team.key), 404, 'not_found')
+  assert.deepEqual(data(await house.get('/mailboxes?status=deleted', team.key)), [])
+  assert.equal(data<object[]>(await house.get(`/inbound/logs?mailbox_id=${ana.id}`, team.key)).length, 3)
+
+  await sweepContent(house, clock)
+  const sizes = await Promise.all(contents.map((hash) => house.app.store.blobs.size(hash)))
+  assert.equal(sizes.filter((size) => size !== undefined).length, 1, 'only what both were sent is still kept')
+  assert.equal(await purge(house), 0, 'nothing is left to do')
+})
+
+test('a scheduled mail of a mailbox that is erased never leaves, and its content goes too', async () => {
+  const clock = new ManualClock()
+  await using house = await startHouse({ clock, env: { DELETED_MAILBOX_RETENTION_DAYS: '1' } })
+  const team = await house.team()
+  await team.domain('shop.test')
+  const [ana, ben] = [await team.mailbox('ana@shop.test'), await team.mailbox('ben@shop.test')]
+  const send_at = new Date(clock.now() + 20 * DAY_MS).toISOString()
+  const mail = { to: [{ email: ben.email }], subject: 'Later', text_body: 'Later.', send_at }
+  data(await house.call('POST', '/mailbox/messages/send', ana.key, mail), 202)
+  data(await house.call('DELETE', `/mailboxes/${ana.id}`, team.key))
+  clock.leap(DAY_MS)
+  await purge(house)
+  const [row] = data<{ status: string; status_reason: string }[]>(await house.get('/emails/logs', team.key))
+  assert.deepEqual([row!.status, row!.status_reason], ['failed', 'cancelled'])
+  await sweepContent(house, clock)
+  assert.deepEqual(await house.app.store.blobs.hashes(), [])
+})
+
+test('killed after the first piece, it goes on after the next start', { timeout: 60_000 }, async (t) => {
+  const dataDir = await mkdtemp(join(tmpdir(), 'mailstead-purge-'))
+  t.after(() => rm(dataDir, { recursive: true }))
+  const { teamKey, ana } = await furnishLongAgo(dataDir)
+  const child = fork(join(ROOT, 'test/support/house-that-dies-purging.ts'), {
+    env: {
+      ...{ ...process.env, DATA_DIR: dataDir, LOG_LEVEL: 'silent', MAIL_HOSTS: 'mx.mailstead.test' },
+      ...{ HTTP_PORT: '0', SEND_PORT: '0', SMTP_PORT: '0', OPERATOR_BIND: '127.0.0.1:0' },
+      ...{ HTTP_BIND: '127.0.0.1', SMTP_BIND: '127.0.0.1', DNS_SERVERS: '127.0.0.1:9' },
+      ...{ APP_ORIGIN: 'http://app.purge.test', SEND_ORIGIN: 'http://send.purge.test' },
+    },
+  })
+  assert.deepEqual(await once(child, 'exit'), [null, 'SIGKILL'])
+
+  // As long ago as before: what is due at the start of this house is asked for by the test alone.
+  const clock = new ManualClock(LONG_AGO)
+  await using house = await startHouse({ dataDir, clock })
+  const left = await trace(house, ana.id)
+  assert.equal(left.messages.length, MANY - 100)
+  assert.equal(left.threads.length, MANY)
+  clock.leap(40 * DAY_MS)
+  await Promise.all([purge(house), purge(house)])
+  const rows = [...(await tracesOf(house, left))].filter(([table, count]) => count > 0 && !STAYS.includes(table))
+  assert.deepEqual(rows, [])
+  failure(await house.get(`/mailboxes/${ana.id}`, teamKey), 404, 'not_found')
+  await sweepContent(house, clock)
+  assert.deepEqual(await house.app.store.blobs.hashes(), [])
+})
+
+const LONG_AGO = Date.now() - 40 * DAY_MS
+const MANY = 120
+
+async function furnishLongAgo(dataDir: string) {
+  await using house = await startHouse({ dataDir, clock: new ManualClock(LONG_AGO) })
+  const team = await house.team()
+  await team.domain('shop.test')
+  const ana = await team.mailbox('ana@shop.test')
+  await using client = await SmtpClient.greet(house.ports.smtp)
+  for (let i = 0; i < MANY; i++) {
+    const content = plainMail({ from: 'bob@else.test', to: ana.email, subject: `Mail ${i}`, id: `${i}@else.test` })
+    assert.equal((await client.mail({ from: 'bob@else.test', to: ana.email, content })).code, 250)
+  }
+  data(await house.call('DELETE', `/mailboxes/${ana.id}`, team.key))
+  return { teamKey: team.key, ana }
+}

@@ -1,0 +1,17 @@
+// A process that erases the first piece of a deleted mailbox and dies.
+
+import process from 'node:process'
+import { loadConfig } from '../../src/config/load.ts'
+import { openHouse } from '../../src/main.ts'
+
+await openHouse(loadConfig(process.env), {
+  workers: 'here',
+  async prepare({ store: { purge } }) {
+    const next = purge.next.bind(purge)
+    purge.next = async (mailboxId) => {
+      await next(mailboxId)
+      process.kill(process.pid, 'SIGKILL')
+      return 0
+    }
+  },
+})

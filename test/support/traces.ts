@@ -1,0 +1,58 @@
+// What the tables hold of one mailbox, found by walking the schema: a table nobody thought of is found as well.
+
+import type { TestHouse } from './house.ts'
+
+/** The numbers of the things of a mailbox that rows without its own number are about. */
+export interface Traced {
+  mailboxId: string
+  account: number
+  messages: number[]
+  threads: number[]
+  folders: number[]
+}
+
+/** Columns that say whose a row is, or what it is about. */
+const WHOSE: Record<string, (traced: Traced) => (string | number)[]> = {
+  account: ({ account }) => [account],
+  mailbox: ({ account }) => [account],
+  mailbox_id: ({ mailboxId }) => [mailboxId],
+  owner_id: ({ mailboxId }) => [mailboxId],
+  message: ({ messages }) => messages,
+  thread: ({ threads }) => threads,
+  folder: ({ folders }) => folders,
+}
+
+export async function trace(house: TestHouse, mailboxId: string): Promise<Traced> {
+  const { db, store } = house.app
+  const { n: account } = (await store.accounts.byMailbox(mailboxId))!
+  const numbers = async (table: string) =>
+    (await db.read.all<{ n: number }>(`SELECT n FROM ${table} WHERE account = ?`, [account])).map(({ n }) => n)
+  return {
+    ...{ mailboxId, account, messages: await numbers('messages') },
+    ...{ threads: await numbers('threads'), folders: await numbers('folders') },
+  }
+}
+
+/** How many rows each table that could hold something of a mailbox holds of it. */
+export async function tracesOf(house: TestHouse, traced: Traced): Promise<Map<string, number>> {
+  const { db } = house.app
+  const tables = await db.read.all<{ name: string }>(
+    `SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name`,
+  )
+  const found = new Map<string, number>()
+  const count = async (table: string, column: string, values: (string | number)[]) => {
+    const list = JSON.stringify(values)
+    const sql = `SELECT count(*) AS count FROM ${table} WHERE ${column} IN (SELECT value FROM json_each(?))`
+    return (await db.read.get<{ count: number }>(sql, [list]))!.count
+  }
+  for (const { name } of tables) {
+    const columns = await db.read.all<{ name: string }>(`SELECT name FROM pragma_table_info('${name}')`)
+    const whose = columns.filter((column) => Object.hasOwn(WHOSE, column.name))
+    let rows = 0
+    for (const column of whose) rows = Math.max(rows, await count(name, column.name, WHOSE[column.name]!(traced)))
+    if (whose.length > 0) found.set(name, rows)
+  }
+  // The search text has no columns to be asked for: its rows bear the numbers of messages.
+  found.set('message_text', await count('message_text_docsize', 'id', traced.messages))
+  return found
+}
