@@ -167,7 +167,7 @@ export const settings = {
   ),
 
   // Named and checked from the first day (decisions §13), so that a settings file need not change when their feature comes.
-  TRASH_RETENTION_DAYS: { ...Days, default: 30, description: later('Days mail stays in Trash and Junk.') },
+  TRASH_RETENTION_DAYS: { ...Days, default: 30, description: 'Days mail stays in Trash and Junk.' },
   DELETED_MAILBOX_RETENTION_DAYS: {
     ...Days,
     default: 30,

@@ -6,6 +6,7 @@ import { contentNames } from './content-names.ts'
 import { domainChecks } from './domain-checks.ts'
 import type { Job } from './job.ts'
 import { mailboxPurge } from './mailbox-purge.ts'
+import { oldRubbish } from './old-rubbish.ts'
 import { ownerNotices } from './owner-notices.ts'
 import {
   blobSweep,
@@ -26,6 +27,7 @@ export const jobs: readonly Job[] = [
   webhookAttemptRetention,
   eventRetention,
   uploadExpiry,
+  oldRubbish,
   mailboxPurge,
   blobSweep,
   contentNames,

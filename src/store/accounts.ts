@@ -63,6 +63,11 @@ export class Accounts {
     return row && present(row)
   }
 
+  async byNumber(n: number, reader: Reader = this.#db.read): Promise<Account | undefined> {
+    const row = await reader.get<AccountRow>(`SELECT ${COLUMNS} FROM accounts WHERE n = ?`, [n])
+    return row && present(row)
+  }
+
   /** Id of the mailbox an account is of. */
   async mailboxOf(account: number): Promise<string | undefined> {
     const sql = 'SELECT mailbox_id FROM accounts WHERE n = ?'

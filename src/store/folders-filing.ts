@@ -2,6 +2,7 @@
 
 import type { Reader, Tx } from '../db/db.ts'
 import type { FolderKey } from './folders.ts'
+import type { FolderRole } from './records.ts'
 
 /** The folders each of these messages lies in, by the message's key. */
 export async function foldersOf(reader: Reader, messages: readonly number[]): Promise<Map<number, FolderKey[]>> {
@@ -26,17 +27,61 @@ export async function messagesIn(reader: Reader, folder: number, limit: number):
 }
 
 /** Puts a message into a folder under the folder's next UID; what the folder counts is told by {@link countInFolders}. */
-export async function addToFolder(tx: Tx, folder: number, message: { n: number; receivedAt: number }): Promise<void> {
+export async function addToFolder(
+  tx: Tx,
+  folder: number,
+  message: { n: number; receivedAt: number },
+  now: number,
+): Promise<void> {
   const row = await tx.get<{ uid: number }>(
     'UPDATE folders SET uid_next = uid_next + 1 WHERE n = ? RETURNING uid_next - 1 AS uid',
     [folder],
   )
-  await tx.insert('message_folders', { folder, uid: row!.uid, message: message.n, received_at: message.receivedAt })
+  await tx.insert('message_folders', {
+    folder,
+    uid: row!.uid,
+    message: message.n,
+    received_at: message.receivedAt,
+    filed_at: now,
+  })
 }
 
 /** Takes a message out of a folder. */
 export async function takeFromFolder(tx: Tx, folder: number, message: number): Promise<void> {
   await tx.run('DELETE FROM message_folders WHERE message = ? AND folder = ?', [message, folder])
+}
+
+/**
+ * Folders with one of the roles whose oldest message was put there before a time (ms), by their number: for a reader of its own thread.
+ * UIDs grow with that time, so that the lowest one tells.
+ */
+export async function foldersFiledBefore(
+  reader: Reader,
+  roles: readonly FolderRole[],
+  before: number,
+  page: { after: number; limit: number },
+): Promise<{ n: number; id: string; account: number }[]> {
+  return reader.all(
+    `SELECT n, id, account FROM folders WHERE n > ? AND role IN (${roles.map(() => '?').join(', ')})
+       AND (SELECT filed_at FROM message_folders m WHERE m.folder = folders.n ORDER BY m.uid LIMIT 1) < ?
+     ORDER BY n LIMIT ?`,
+    [page.after, ...roles, before, page.limit],
+  )
+}
+
+/** Messages of a folder that were put there before a time (ms), those longest there first, by UID. */
+export async function filedBefore(
+  reader: Reader,
+  folder: number,
+  before: number,
+  page: { after: number; limit: number },
+): Promise<{ uid: number; message: number }[]> {
+  const rows = await reader.all<{ uid: number; message: number; filed_at: number | null }>(
+    'SELECT uid, message, filed_at FROM message_folders WHERE folder = ? AND uid > ? ORDER BY uid LIMIT ?',
+    [folder, page.after, page.limit],
+  )
+  const end = rows.findIndex(({ filed_at: at }) => at === null || at >= before)
+  return end < 0 ? rows : rows.slice(0, end)
 }
 
 /** Takes messages that are gone out of their folders; nothing is counted: the folders go as well. */

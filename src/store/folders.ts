@@ -148,7 +148,15 @@ function present(row: FolderRow, all: readonly FolderRow[]): Folder {
 export async function fileMessage(
   tx: Tx,
   folder: number,
-  message: { n: number; thread: number; receivedAt: number; unread: boolean; threadLastReceivedAt: number },
+  message: {
+    n: number
+    thread: number
+    receivedAt: number
+    /** When this happens, ms. */
+    filedAt: number
+    unread: boolean
+    threadLastReceivedAt: number
+  },
 ): Promise<void> {
   const unread = message.unread ? 1 : 0
   const inThread = await tx.get<{ messages: number; unread: number }>(
@@ -165,7 +173,13 @@ export async function fileMessage(
      WHERE n = ? RETURNING uid_next - 1 AS uid`,
     [unread, newThread, newUnreadThread, folder],
   )
-  await tx.insert('message_folders', { folder, uid: row!.uid, message: message.n, received_at: message.receivedAt })
+  await tx.insert('message_folders', {
+    folder,
+    uid: row!.uid,
+    message: message.n,
+    received_at: message.receivedAt,
+    filed_at: message.filedAt,
+  })
 }
 
 /** Keeps the order of a thread the same in every folder it lies in. */

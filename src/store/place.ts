@@ -34,7 +34,8 @@ export async function placeMessage(tx: Tx, placing: Placing): Promise<Placed> {
   const { n, attachmentIds } = await insertMessage(tx, { ...message, thread: joined.n, listed })
   if (joined.isLast) await nameLastMessage(tx, joined.n, n)
   const threadLastReceivedAt = joined.lastReceivedAt
-  await fileMessage(tx, folder.n, { n, thread: joined.n, receivedAt, unread, threadLastReceivedAt })
+  const filedAt = message.createdAt
+  await fileMessage(tx, folder.n, { n, thread: joined.n, receivedAt, filedAt, unread, threadLastReceivedAt })
   if (!joined.created) await moveThreadUp(tx, joined.n, threadLastReceivedAt)
   const changes: Change[] = [
     { type: 'messages', n, object: message.id, kind: 'created' },

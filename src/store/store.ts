@@ -9,6 +9,7 @@ import { Blobs } from './blobs.ts'
 import { ChangeLedger } from './changes.ts'
 import { Contents, heldNames } from './contents.ts'
 import { type ArrivedMail, type Delivered, Deliverer, type DeliverTarget } from './deliver.ts'
+import { Emptying } from './emptying.ts'
 import { Folders } from './folders.ts'
 import { FolderEdits } from './folders-edit.ts'
 import { InboundLog } from './inbound-log.ts'
@@ -43,6 +44,8 @@ export interface Store {
   /** What mailboxes keep of the mail they send. */
   sent: SentMails
   submissions: Submissions
+  /** Empties Trash and Junk of old mail. */
+  emptying: Emptying
   /** Erases what is left of mailboxes that ended for good. */
   purge: Purge
   /** Makes the account of a new mailbox with its folders, inside the unit of work that makes the mailbox. */
@@ -94,6 +97,7 @@ export function openStore(parts: { db: Db; blobsDb: Db; clock: Clock; vault: Vau
     inboundLog: new InboundLog(db),
     sent: new SentMails({ clock, accounts, folders, changes, submissions, names }),
     submissions,
+    emptying: new Emptying({ db, accounts, edits }),
     purge: new Purge({ db, accounts, parts: kept }),
     async openAccount(tx, mailboxId) {
       const account = await accounts.open(tx, mailboxId)

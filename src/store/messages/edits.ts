@@ -109,7 +109,7 @@ export class MessageEdits {
   }
 
   /**
-   * Takes messages out of a folder that is about to end. Those that lie nowhere else go to Trash, or are erased.
+   * Takes messages out of a folder that is emptied or about to end. Those that lie nowhere else go to Trash, or are erased.
    * @param ids messages of the folder
    */
   async leaveFolder(
@@ -152,7 +152,7 @@ export class MessageEdits {
     const entered = folders.filter(({ n }) => !before.some((folder) => folder.n === n))
     if (isSame && left.length === 0 && entered.length === 0) return
     for (const { n } of left) await takeFromFolder(tx, n, row.n)
-    for (const { n } of entered) await addToFolder(tx, n, row)
+    for (const { n } of entered) await addToFolder(tx, n, row, this.#parts.clock.now())
     await writeEdit(tx, account, row.n, { keywords, listed: folders.some(isOutside) })
     touched.messages.push({ type: 'messages', n: row.n, object: row.id, kind: 'updated' })
     touched.threads.add(row.thread)
