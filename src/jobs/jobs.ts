@@ -10,6 +10,7 @@ import { oldRubbish } from './old-rubbish.ts'
 import { ownerNotices } from './owner-notices.ts'
 import {
   blobSweep,
+  changeRetention,
   deliveryLogRetention,
   eventRetention,
   inboundLogRetention,
@@ -26,6 +27,7 @@ export const jobs: readonly Job[] = [
   deliveryLogRetention,
   webhookAttemptRetention,
   eventRetention,
+  changeRetention,
   uploadExpiry,
   oldRubbish,
   mailboxPurge,

@@ -36,6 +36,13 @@ export const eventRetention = job({
   run: ({ app }) => pruneEvents(app.db, app.clock.now() - (app.config.WEBHOOK_PAYLOAD_RETENTION_DAYS + 1) * DAY_MS),
 })
 
+/** Decisions §10.1: changes are told for 30 days, and the newest 10,000 of a type however old they are. */
+export const changeRetention = job({
+  name: 'change-retention',
+  every: DAY_MS,
+  run: ({ app, signal }) => app.store.history.prune(signal),
+})
+
 /** Content is written before the row that names it; what a crash left without a row goes here, and so does what has left. */
 export const blobSweep = job({
   name: 'blob-sweep',

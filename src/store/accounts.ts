@@ -68,6 +68,12 @@ export class Accounts {
     return row && present(row)
   }
 
+  /** The numbers of accounts, the lowest first: to go through all of them. */
+  async numbers(page: { after: number; limit: number }): Promise<number[]> {
+    const sql = 'SELECT n FROM accounts WHERE n > ? ORDER BY n LIMIT ?'
+    return (await this.#db.scan.all<{ n: number }>(sql, [page.after, page.limit])).map(({ n }) => n)
+  }
+
   /** Id of the mailbox an account is of. */
   async mailboxOf(account: number): Promise<string | undefined> {
     const sql = 'SELECT mailbox_id FROM accounts WHERE n = ?'

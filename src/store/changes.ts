@@ -3,6 +3,7 @@
 import { ProductError } from '../base/errors.ts'
 import type { Db, Reader, SqlValue, Tx } from '../db/db.ts'
 import { type Accounts, readState, writeState } from './accounts.ts'
+import { dropFloors, floorOf } from './changes-history.ts'
 import type { Account, ChangeType } from './records.ts'
 
 /** One object that a unit of work made, altered or removed. */
@@ -32,6 +33,9 @@ interface Point {
   kind: 'created' | 'updated' | 'destroyed'
 }
 
+/** Before the first number: when an object came whose beginning is not told any more. */
+const LONG_AGO = 0
+
 export class ChangeLedger {
   readonly #db: Db
   readonly #accounts: Accounts
@@ -41,13 +45,17 @@ export class ChangeLedger {
     this.#accounts = accounts
   }
 
-  /** Writes down what one unit of work changed under the number it took. One row per object, whatever its history. */
+  /**
+   * Writes down what one unit of work changed under the number it took. One row per object, whatever its history; of an object whose
+   * history is forgotten nobody hears as of a new one.
+   */
   async record(tx: Tx, account: number, seq: number, changes: readonly Change[], now: number): Promise<void> {
     if (changes.length === 0) return
     const values: SqlValue[] = []
     for (const change of changes) {
+      const created = change.kind === 'created' ? seq : LONG_AGO
       const gone = change.kind === 'destroyed' ? 1 : 0
-      values.push(account, change.type, change.n, change.object, seq, seq, gone, now)
+      values.push(account, change.type, change.n, change.object, created, seq, gone, now)
     }
     const marks = changes.map(() => '(?, ?, ?, ?, ?, ?, ?, ?)').join(', ')
     await tx.run(
@@ -68,10 +76,10 @@ export class ChangeLedger {
   async since(account: Account, type: ChangeType, since: string, max: number): Promise<Changes> {
     const from = readState(type, since)
     const newest = await this.#accounts.lastSeq(account, type)
-    if (from === null || from > newest) {
-      throw new ProductError('conflict', 'State is too old; fetch the list again', { param: 'since_state' })
-    }
+    if (from === null || from > newest) throw tooOld()
     const { points, complete } = await this.#page(account.n, type, from, max)
+    // Asked behind the points: what was forgotten while they were read is missing among them.
+    if (from < (await floorOf(this.#db.read, account.n, type))) throw tooOld()
     const last = complete ? newest : points.at(-1)!.seq
     return { oldState: since, newState: writeState(type, last), hasMoreChanges: last < newest, ...fold(points) }
   }
@@ -83,7 +91,7 @@ export class ChangeLedger {
          (SELECT account, type, n FROM changes WHERE account = ? LIMIT ?)`,
       [account.n, limit],
     )
-    return changes
+    return changes === 0 ? dropFloors(tx, account.n) : changes
   }
 
   // One unit of work stays together: a state in the middle of it could not be spelled.
@@ -116,6 +124,10 @@ export class ChangeLedger {
     const order = { created: 0, updated: 1, destroyed: 2 }
     return points.sort((a, b) => a.seq - b.seq || order[a.kind] - order[b.kind])
   }
+}
+
+function tooOld(): ProductError {
+  return new ProductError('conflict', 'State is too old; fetch the list again', { param: 'since_state' })
 }
 
 /**

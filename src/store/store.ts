@@ -7,6 +7,7 @@ import { Accounts } from './accounts.ts'
 import { BlobNames } from './blob-names.ts'
 import { Blobs } from './blobs.ts'
 import { ChangeLedger } from './changes.ts'
+import { ChangeHistory } from './changes-history.ts'
 import { Contents, heldNames } from './contents.ts'
 import { type ArrivedMail, type Delivered, Deliverer, type DeliverTarget } from './deliver.ts'
 import { Emptying } from './emptying.ts'
@@ -33,6 +34,8 @@ export interface Store {
   edits: MessageEdits
   threads: Threads
   changes: ChangeLedger
+  /** Forgets changes nobody may ask for any more. */
+  history: ChangeHistory
   blobs: Blobs
   /** Public names of content. */
   blobNames: BlobNames
@@ -86,6 +89,7 @@ export function openStore(parts: { db: Db; blobsDb: Db; clock: Clock; vault: Vau
     accounts,
     folders,
     changes,
+    history: new ChangeHistory({ db, clock, accounts }),
     blobs,
     blobNames: names,
     contents: new Contents({ db, blobs, accounts, names, uploads }),
