@@ -3,7 +3,9 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { newId } from '../../src/base/ids.ts'
+import { PAGE_CHARS } from '../../src/surfaces/rest/mailbox/thread-messages.ts'
 import type { Folder } from '../../src/surfaces/rest/schemas/folder.ts'
+import type { Message } from '../../src/surfaces/rest/schemas/message.ts'
 import type { Session } from '../../src/surfaces/rest/schemas/session.ts'
 import type { Thread, ThreadDetail } from '../../src/surfaces/rest/schemas/thread.ts'
 import { ManualClock } from '../support/clock.ts'
@@ -18,6 +20,7 @@ const team = await house.team()
 await team.domain('shop.test')
 const ana = await team.mailbox('ana@shop.test')
 const bob = await team.mailbox('bob@shop.test')
+const carl = await team.mailbox('carl@shop.test')
 
 // One thread a day: A (two mails), B (with an attachment), C.
 await receive(house, {
@@ -112,6 +115,57 @@ test('one thread names its messages, oldest first, and carries a tag', async () 
   assert.equal(message_ids[1], alpha.last_message.id)
   const etag = etagOf(reply)
   assert.equal((await house.get(`/mailbox/threads/${alpha.id}`, ana.key, { 'if-none-match': etag })).status, 304)
+})
+
+test('the messages of a thread come in full, page by page, in both directions', async () => {
+  const alpha = await newest()
+  const { message_ids } = data<ThreadDetail>(await house.get(`/mailbox/threads/${alpha.id}`, ana.key))
+  const path = `/mailbox/threads/${alpha.id}/messages`
+  const ids = async (query: string) => (await walk<Message>(house, `${path}?${query}`, ana.key)).map(({ id }) => id)
+  assert.deepEqual(await ids('limit=1'), message_ids)
+  assert.deepEqual(await ids('limit=1&sort_direction=desc'), message_ids.toReversed())
+  const reply = success<Message[]>(await house.get(path, ana.key))
+  assert.equal(reply.pagination!.has_more, false)
+  for (const shown of reply.data) {
+    assert.deepEqual(data(await house.get(`/mailbox/messages/${shown.id}`, ana.key)), shown)
+    assert.equal(reply.meta.state, shown.state)
+  }
+  const [short] = data<Message[]>(await house.get(`${path}?body_chars=3&include=text_body`, ana.key))
+  assert.deepEqual([short!.text_body, short!.body_truncated!.text, short!.attachments], ['the', true, undefined])
+  failure(await house.get(path, bob.key), 404, 'not_found')
+  failure(await house.get(`/mailbox/threads/${newId('thread')}/messages`, ana.key), 404, 'not_found')
+  const cursor = success(await house.get(`${path}?limit=1`, ana.key)).pagination!.next_cursor!
+  const bill = data<Thread[]>(await house.get('/mailbox/threads?q=bill', ana.key))[0]!
+  const other = await house.get(`/mailbox/threads/${bill.id}/messages?limit=1&cursor=${cursor}`, ana.key)
+  assert.equal(failure(other, 400, 'invalid_parameter').param, 'cursor')
+})
+
+test('the messages of a thread leave out what went to Trash, until all of it is there', async () => {
+  const mail = { from: 'dora@b.test', to: carl.email, subject: 'Walk' }
+  await receive(house, { ...mail, id: 'w1@b.test' })
+  await receive(house, { ...mail, id: 'w2@b.test', more: ['References: <w1@b.test>'] })
+  const thread = data<Thread[]>(await house.get('/mailbox/threads', carl.key))[0]!
+  const ids = async () =>
+    data<Message[]>(await house.get(`/mailbox/threads/${thread.id}/messages`, carl.key)).map(({ id }) => id)
+  const [first, second] = await ids()
+  await house.call('DELETE', `/mailbox/messages/${second}`, carl.key)
+  assert.deepEqual(await ids(), [first])
+  await house.call('DELETE', `/mailbox/messages/${first}`, carl.key)
+  assert.deepEqual(await ids(), [first, second])
+})
+
+test('a page of long messages ends early, and the next one goes on behind it', async () => {
+  const text = 'long words '.repeat(45_000)
+  for (let n = 0; n < 6; n++) {
+    const more = n === 0 ? [] : ['References: <long0@b.test>']
+    await receive(house, { from: 'dora@b.test', to: carl.email, subject: 'Long', id: `long${n}@b.test`, text, more })
+  }
+  const thread = data<Thread[]>(await house.get('/mailbox/threads?q=subject:long', carl.key))[0]!
+  const path = `/mailbox/threads/${thread.id}/messages?include=text_body&body_chars=500000`
+  const page = success<Message[]>(await house.get(path, carl.key))
+  const chars = page.data.map((message) => message.text_body!.length)
+  assert.deepEqual([chars.length, page.pagination!.has_more], [Math.ceil(PAGE_CHARS / chars[0]!), true])
+  assert.equal((await walk<Message>(house, path, carl.key)).length, 6)
 })
 
 test('a cursor belongs to its list, its filters and its mailbox', async () => {

@@ -1,6 +1,7 @@
 // The messages of one thread.
 
 import type { Reader } from '../../db/db.ts'
+import { behind, type Cut, every, type Place } from '../search/sql.ts'
 
 /** Their ids, oldest first; with `listed` without those that lie in Trash or Junk only. */
 export async function messageIdsOf(reader: Reader, thread: number, listed: boolean): Promise<string[]> {
@@ -9,4 +10,28 @@ export async function messageIdsOf(reader: Reader, thread: number, listed: boole
     [thread],
   )
   return rows.map(({ id }) => id)
+}
+
+/** Where a message of a thread stands. */
+export interface ThreadPlace extends Place {
+  id: string
+}
+
+/** One stretch of them by the time of receipt, and one more where there is one. */
+export async function messagePlacesOf(
+  reader: Reader,
+  thread: number,
+  listed: boolean,
+  cut: Cut,
+): Promise<ThreadPlace[]> {
+  const asked = every([
+    { sql: `thread = ?${listed ? ' AND listed = 1' : ''}`, values: [thread] },
+    behind({ at: 'received_at', n: 'n' }, cut),
+  ])
+  const { direction, limit } = cut
+  return reader.all<ThreadPlace>(
+    `SELECT id, received_at AS at, n FROM messages WHERE ${asked.sql}
+     ORDER BY received_at ${direction}, n ${direction} LIMIT ?`,
+    [...asked.values, limit + 1],
+  )
 }

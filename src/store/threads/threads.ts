@@ -8,7 +8,7 @@ import type { Accounts } from '../accounts.ts'
 import { type Folders, threadFolderIds } from '../folders.ts'
 import { KeptPages } from '../kept-pages.ts'
 import { summariesOf } from '../messages/rows.ts'
-import { messageIdsOf } from '../messages/thread-messages.ts'
+import { messageIdsOf, messagePlacesOf, type ThreadPlace } from '../messages/thread-messages.ts'
 import type { Account, MessageFilter, Page, Thread } from '../records.ts'
 import { dependsOnNow } from '../search/ask.ts'
 import { openSearch } from '../search/search.ts'
@@ -71,6 +71,19 @@ export class Threads {
     if (!row) return undefined
     const [thread] = (await presentThreads(read, [row])).values()
     return thread && { ...thread, messageIds: await messageIdsOf(read, row.n, row.listed === 1) }
+  }
+
+  /**
+   * The messages a thread's counts cover, by the time of receipt: as many as a page shows and one more.
+   * @returns undefined when there is no such thread
+   */
+  async messages(account: Account, id: string, cut: Cut): Promise<ThreadPlace[] | undefined> {
+    const { read } = this.#parts.db
+    const row = await read.get<{ n: number; listed: number }>(
+      'SELECT n, listed FROM threads WHERE id = ? AND account = ?',
+      [id, account.n],
+    )
+    return row && messagePlacesOf(read, row.n, row.listed === 1, cut)
   }
 
   async #present(numbers: readonly number[]): Promise<Map<number, Thread>> {

@@ -14,6 +14,7 @@ import { sendMessage } from './mailbox/send.ts'
 import { sessionRoute } from './mailbox/session.ts'
 import { submissions } from './mailbox/submissions.ts'
 import { sync } from './mailbox/sync.ts'
+import { threadMessages } from './mailbox/thread-messages.ts'
 import { threads } from './mailbox/threads.ts'
 import { apiKeys } from './management/api-keys.ts'
 import { billing } from './management/billing.ts'
@@ -65,6 +66,7 @@ const management = [
 const mailbox = [
   readMe,
   ...threads,
+  ...threadMessages,
   ...messages,
   ...raw,
   sendMessage,

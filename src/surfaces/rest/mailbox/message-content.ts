@@ -1,15 +1,45 @@
 // A message in full, put together from what the store and the delivery log know: for every route that shows one.
 
+import { Type } from 'typebox'
 import type { Context } from '../../../context.ts'
 import { submissionStatus } from '../../../outbound/submit/submission-status.ts'
 import type { Account } from '../../../store/records.ts'
+import { CommaList, Default, Words } from '../../http/schema.ts'
 import {
+  MESSAGE_PARTS,
   type Message,
   type MessageContent,
   type MessageContext,
   type MessagePart,
   presentMessage,
 } from '../schemas/message.ts'
+import { MAILBOX_LIMITS } from './limits.ts'
+
+const USUAL_PARTS = MESSAGE_PARTS.filter((part) => part !== 'headers')
+
+/** How much of each body a route shows. @param usual when the caller names no number */
+export function bodyChars(usual: number) {
+  return Default(
+    Type.Integer({
+      minimum: 0,
+      maximum: MAILBOX_LIMITS.body_chars_max,
+      description: 'Characters (Unicode code points) of each body; the rest is cut.',
+    }),
+    usual,
+  )
+}
+
+/** In a query: which members of a message are shown. */
+export const include = Default(
+  { ...CommaList(Words(MESSAGE_PARTS), MESSAGE_PARTS.length), description: 'Comma list of the members to show.' },
+  USUAL_PARTS,
+)
+
+/** The same in a body. */
+export const includeList = Default(
+  Type.Array(Words(MESSAGE_PARTS), { maxItems: MESSAGE_PARTS.length, description: 'The members to show.' }),
+  USUAL_PARTS,
+)
 
 /** @returns undefined when there is no such message @param chars of each body */
 export async function showMessage(

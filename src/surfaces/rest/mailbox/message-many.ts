@@ -2,13 +2,13 @@
 
 import { Type } from 'typebox'
 import { route } from '../../http/route.ts'
-import { Default, Id, Words } from '../../http/schema.ts'
+import { Id } from '../../http/schema.ts'
 import { Changes, changesQuery, presentChanges } from '../schemas/changes.ts'
-import { MESSAGE_PARTS, Message, type MessagePart } from '../schemas/message.ts'
+import { Message, type MessagePart } from '../schemas/message.ts'
 import { record } from '../schemas/record.ts'
 import { accountOf } from './account.ts'
 import { MAILBOX_LIMITS } from './limits.ts'
-import { showMessage } from './message-content.ts'
+import { bodyChars, includeList, showMessage } from './message-content.ts'
 import { messageFilters, readFilter } from './message-filter.ts'
 
 const State = Type.String({ description: 'Opaque state of the messages of the mailbox.' })
@@ -29,17 +29,8 @@ const batchGet = route({
         ...{ minItems: 1, maxItems: MAILBOX_LIMITS.batch_ids_max, uniqueItems: true },
         description: 'Messages of this mailbox; others are told in `not_found`.',
       }),
-      body_chars: Default(
-        Type.Integer({
-          ...{ minimum: 0, maximum: MAILBOX_LIMITS.body_chars_max },
-          description: 'Characters (Unicode code points) of each body; the rest is cut.',
-        }),
-        MAILBOX_LIMITS.message_body_chars_default,
-      ),
-      include: Default(
-        Type.Array(Words(MESSAGE_PARTS), { maxItems: MESSAGE_PARTS.length, description: 'The members to show.' }),
-        MESSAGE_PARTS.filter((part) => part !== 'headers'),
-      ),
+      body_chars: bodyChars(MAILBOX_LIMITS.message_body_chars_default),
+      include: includeList,
     },
     { ids: ['msg_a1b2c3d4e5f6g7h8i9j0k1l2'], include: ['text_body'] },
   ),

@@ -3,12 +3,12 @@
 import { Type } from 'typebox'
 import { notFound } from '../../../base/errors.ts'
 import { route } from '../../http/route.ts'
-import { CommaList, Default, Id, listOf, pageQuery, Words } from '../../http/schema.ts'
-import { MESSAGE_PARTS, Message, type MessagePart } from '../schemas/message.ts'
+import { Default, Id, listOf, pageQuery, Words } from '../../http/schema.ts'
+import { Message, type MessagePart } from '../schemas/message.ts'
 import { MessageSummary, presentSummary } from '../schemas/message-summary.ts'
 import { accountOf } from './account.ts'
 import { MAILBOX_LIMITS, MAILBOX_PAGE } from './limits.ts'
-import { showMessage } from './message-content.ts'
+import { bodyChars, include, showMessage } from './message-content.ts'
 import { messageEdits } from './message-edit.ts'
 import { messageFilters, queryState, readFilter } from './message-filter.ts'
 import { manyMessages } from './message-many.ts'
@@ -60,18 +60,8 @@ const readMessage = route({
   permission: 'mailbox.read',
   params: Type.Object({ message_id: Id('message') }),
   query: Type.Object({
-    body_chars: Default(
-      Type.Integer({
-        minimum: 0,
-        maximum: MAILBOX_LIMITS.body_chars_max,
-        description: 'Characters (Unicode code points) of each body; the rest is cut.',
-      }),
-      MAILBOX_LIMITS.message_body_chars_default,
-    ),
-    include: Default(
-      { ...CommaList(Words(MESSAGE_PARTS), MESSAGE_PARTS.length), description: 'Comma list of the members to show.' },
-      MESSAGE_PARTS.filter((part) => part !== 'headers'),
-    ),
+    body_chars: bodyChars(MAILBOX_LIMITS.message_body_chars_default),
+    include,
   }),
   reply: Message,
   etag: true,
