@@ -45,11 +45,16 @@ export function parseMail(bytes: Uint8Array): ParsedMail {
   }
 }
 
+/** The bytes of a part that hold at least so many characters of its text, where it has as many. */
+export function stretchOf({ bodyStart, bodyEnd, encoding }: Part, characters: number): { start: number; end: number } {
+  // Four bytes make a character in the widest charsets.
+  return { start: bodyStart, end: Math.min(bodyEnd, bodyStart + encodedBytes(characters * 4, encoding)) }
+}
+
 /** The text of a part as far as it is looked at: at most `characters` of it, LF line ends. */
 export function partText(bytes: Uint8Array, part: Part, characters: number): string {
-  // Four bytes make a character in the widest charsets.
-  const end = Math.min(part.bodyEnd, part.bodyStart + encodedBytes(characters * 4, part.encoding))
-  const text = decodeText(bytes.subarray(part.bodyStart, end), part)
+  const { start, end } = stretchOf(part, characters)
+  const text = decodeText(bytes.subarray(start, end), part)
   return text.length > characters ? cut(text, characters) : text
 }
 

@@ -56,7 +56,7 @@ function attributionLines(lines: readonly string[], at: number): number {
 const isPlain = (code: number): boolean => code > 32 && code < 127
 
 /** Marks without width: newsletters pad their first line with them. Joiners inside a word (emoji, Persian) stay. */
-const NO_WIDTH = /\u034f|[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/
+export const NO_WIDTH = /\u034f|[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/
 
 /** White space folded to single spaces, control and padding characters left out, cut at PREVIEW_MAX code points. */
 function fold(text: string): string {

@@ -96,6 +96,15 @@ const named = (schema: { properties: object } | undefined) =>
     ([name, field]) => (field['x-id'] === undefined ? [] : [{ name, kind: field['x-id'] }]),
   )
 
+/** What the query cannot do without, whatever it asks for. */
+function needed({ query }: Route): string {
+  const { required = [], properties = {} } = (query ?? {}) as { required?: string[]; properties?: object }
+  const asked = Object.entries(properties as Record<string, { default?: unknown }>).filter(
+    ([name, field]) => required.includes(name) && field.default === undefined,
+  )
+  return asked.map(([name]) => `&${name}=x`).join('')
+}
+
 type Ids = (kind: IdKind) => string
 const theirs: Ids = (kind) => owned.get(kind)!
 const nobodys: Ids = (kind) => newId(kind)
@@ -104,7 +113,7 @@ function call(route: Route, key: string, path: Ids, query?: { name: string; id: 
   const kinds = new Map(named(route.params).map(({ name, kind }) => [name, kind]))
   const target = route.path.replace(/\{(\w+)\}/g, (_, name: string) => path(kinds.get(name)!))
   const body = route.body && sample(route.body)
-  return house.call(route.method, query ? `${target}?${query.name}=${query.id}` : target, key, body)
+  return house.call(route.method, query ? `${target}?${query.name}=${query.id}${needed(route)}` : target, key, body)
 }
 
 /** The same answer in everything but its request id. */

@@ -8,7 +8,7 @@ import type { Blobs } from '../blobs.ts'
 import type { Folders } from '../folders.ts'
 import { KeptPages } from '../kept-pages.ts'
 import type { Account, MessageDetail, MessageFilter, MessageSummary, Page } from '../records.ts'
-import { dependsOnNow } from '../search/ask.ts'
+import { dependsOnNow, filterTerm } from '../search/ask.ts'
 import { openSearch } from '../search/search.ts'
 import { keyOf, numberOf } from '../search/sql.ts'
 import { threadIdsOf } from '../threads/numbers.ts'
@@ -19,6 +19,7 @@ import { countMessages, type MessageCount } from './count.ts'
 import { detailOf, keptStructure } from './detail.ts'
 import { isShort, listPlaces, type MessageCut } from './list.ts'
 import { summariesOf } from './rows.ts'
+import { type Snippet, snippetsOf } from './snippets.ts'
 
 export interface MessagesParts {
   db: Db
@@ -50,6 +51,15 @@ export class Messages {
     const { items, next } = pageOf(places, cut.limit, keyOf, numberOf)
     const summaries = await summariesOf(db.read, items, (threads) => threadIdsOf(db.read, threads))
     return { items: items.flatMap((n) => summaries.get(n) ?? []), next }
+  }
+
+  /**
+   * Where the words of a filter stand in these messages, whatever else it asks for.
+   * @throws ProductError invalid_parameter when `q` is out of bounds
+   */
+  async snippets(account: Account, filter: MessageFilter, ids: readonly string[]): Promise<Snippet[]> {
+    const { db, blobs, clock } = this.#parts
+    return snippetsOf({ reader: db.read, blobs }, account, ids, filterTerm(filter, clock.now()))
   }
 
   /** How many a list with this filter would show, and how large they are together (bytes). */

@@ -12,6 +12,7 @@ import { bodyChars, include, showMessage } from './message-content.ts'
 import { messageEdits } from './message-edit.ts'
 import { messageFilters, queryState, readFilter } from './message-filter.ts'
 import { manyMessages } from './message-many.ts'
+import { listSearchSnippets } from './search-snippets.ts'
 import { presentOnce } from './shown.ts'
 
 const listMessages = route({
@@ -74,4 +75,4 @@ const readMessage = route({
   },
 })
 
-export const messages = [listMessages, ...manyMessages, readMessage, ...messageEdits]
+export const messages = [listMessages, ...manyMessages, listSearchSnippets, readMessage, ...messageEdits]

@@ -1,0 +1,84 @@
+// What of messages shows why a search found them.
+
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { Reader } from '../../db/db.ts'
+import { type Passage, sortParts } from '../../mail/bodies.ts'
+import { HTML_MAX, htmlToText } from '../../mail/html-text.ts'
+import type { Part } from '../../mail/mail.ts'
+import { partText, SEARCH_TEXT_MAX, stretchOf } from '../../mail/parse.ts'
+import type { Blobs } from '../blobs.ts'
+import type { Account } from '../records.ts'
+import { type Excerpt, firstExcerpt, type Sought, soughtIn, wholeExcerpt } from '../search/found.ts'
+import type { Term } from '../search/terms.ts'
+
+/** The subject, and the place in the text with the first hit; null where there is none. */
+export interface Snippet {
+  id: string
+  subject: Excerpt | null
+  body: Excerpt | null
+}
+
+interface Row {
+  id: string
+  subject: string
+  blob: Uint8Array
+  structure: string
+}
+
+/** Of these messages (at most a few hundred) in their order; ids that are none of the account's are left out. */
+export async function snippetsOf(
+  { reader, blobs }: { reader: Reader; blobs: Pick<Blobs, 'bytes'> },
+  account: Account,
+  ids: readonly string[],
+  term: Term,
+): Promise<Snippet[]> {
+  if (ids.length === 0) return []
+  const rows = await reader.all<Row>(
+    `SELECT id, subject, blob, structure FROM messages WHERE account = ? AND id IN (${ids.map(() => '?').join(', ')})`,
+    [account.n, ...ids],
+  )
+  const byId = new Map(rows.map((row) => [row.id, row]))
+  const inSubject = soughtIn(term, 'subject')
+  const inBody = soughtIn(term, 'body')
+  const snippets: Snippet[] = []
+  for (const id of ids) {
+    const row = byId.get(id)
+    if (row === undefined) continue
+    snippets.push({ id, subject: wholeExcerpt(row.subject, inSubject), body: await bodyExcerpt(blobs, row, inBody) })
+    // Texts are read on this thread: others have their turn in between.
+    await nextTurn()
+  }
+  return snippets
+}
+
+/** Looks as far as the index does, and no further than the first passage with a hit. */
+async function bodyExcerpt(blobs: Pick<Blobs, 'bytes'>, row: Row, sought: readonly Sought[]): Promise<Excerpt | null> {
+  const { root } = JSON.parse(row.structure) as { root: Part | null }
+  if (sought.length === 0 || root === null) return null
+  let room = SEARCH_TEXT_MAX
+  for (const passage of sortParts(root).passages) {
+    if (room <= 0) break
+    const text = await passageText(blobs, row.blob, passage, room)
+    const excerpt = firstExcerpt(text, sought)
+    if (excerpt !== null) return excerpt
+    room -= text.length + 1
+  }
+  return null
+}
+
+/** As the index was told it: the plain form, or the HTML one where there is no plain one or it is blank. */
+async function passageText(
+  blobs: Pick<Blobs, 'bytes'>,
+  blob: Uint8Array,
+  { plain, html }: Passage,
+  room: number,
+): Promise<string> {
+  const read = async (part: Part, characters: number) => {
+    const { start, end } = stretchOf(part, characters)
+    const bytes = await blobs.bytes(blob, start, end)
+    return partText(bytes, { ...part, bodyStart: 0, bodyEnd: bytes.length }, characters)
+  }
+  const text = plain ? await read(plain, room) : ''
+  if (html === null || text.trim() !== '') return text
+  return htmlToText(await read(html, HTML_MAX)).slice(0, room)
+}

@@ -1,0 +1,124 @@
+// Where the words of a search stand in a text: judged by the words the search itself is made of.
+
+import { type Term, tokensOf } from './terms.ts'
+
+/** From `start` up to `end` (exclusive), in UTF-16 code units. */
+export interface Stretch {
+  start: number
+  end: number
+}
+
+/** A piece of a text, and what of it was searched for: in order, without overlaps. */
+export interface Excerpt {
+  text: string
+  hits: Stretch[]
+}
+
+/** Words that stand next to each other, as the index spells them; with `prefix` the last one may go on. */
+export interface Sought {
+  words: string[]
+  prefix: boolean
+}
+
+/** Text around the first hit that is handed on, in code units: more than any snippet shows. */
+const BEFORE = 200
+const BEHIND = 1000
+
+/** The words a search wants to find in one part of a message; what stands under a NOT is not wanted. */
+export function soughtIn(term: Term, part: 'subject' | 'body'): Sought[] {
+  if (term.kind === 'all' || term.kind === 'any') return term.of.flatMap((child) => soughtIn(child, part))
+  if (term.kind !== 'words' || (term.part !== part && term.part !== 'any')) return []
+  return [{ words: term.tokens.map(fold), prefix: term.prefix }]
+}
+
+/** The whole text with all that was found in it; null when nothing was. */
+export function wholeExcerpt(text: string, sought: readonly Sought[]): Excerpt | null {
+  const found = text.toWellFormed()
+  const hits = joined([...hitsIn(found, sought)])
+  return hits.length === 0 ? null : { text: found, hits }
+}
+
+/** The text around the first thing that was found in it; null when nothing was. */
+export function firstExcerpt(text: string, sought: readonly Sought[]): Excerpt | null {
+  const found = text.toWellFormed()
+  const hits: Stretch[] = []
+  for (const hit of hitsIn(found, sought)) {
+    if (hits.length > 0 && hit.start >= hits[0]!.start + BEHIND) break
+    hits.push(hit)
+  }
+  const [first] = hits
+  if (first === undefined) return null
+  const near = Math.max(0, first.start - BEFORE)
+  // No half characters at the edges.
+  const from = /[\udc00-\udfff]/.test(found[near]!) ? near + 1 : near
+  const cut = found.slice(from, first.start + BEHIND).replace(/[\ud800-\udbff]$/, '')
+  const inside = hits.map(({ start, end }) => ({ start: start - from, end: Math.min(end - from, cut.length) }))
+  return { text: cut, hits: joined(inside) }
+}
+
+/** One after another by where they begin, so that nobody has to look further than he wants. */
+function* hitsIn(text: string, sought: readonly Sought[]): Generator<Stretch> {
+  if (sought.length === 0) return
+  const longest = Math.max(...sought.map(({ words }) => words.length))
+  const ahead: Place[] = []
+  const places = placesOf(text)
+  for (;;) {
+    while (ahead.length < longest) {
+      const { value } = places.next()
+      if (value === undefined) break
+      ahead.push(value)
+    }
+    if (ahead.length === 0) return
+    let end = 0
+    for (const one of sought) if (begins(ahead, one)) end = Math.max(end, ahead[one.words.length - 1]!.end)
+    if (end > 0) yield { start: ahead[0]!.start, end }
+    ahead.shift()
+  }
+}
+
+function begins(places: readonly Place[], { words, prefix }: Sought): boolean {
+  return words.every((word, at) => {
+    const there = places[at]?.word
+    return there === word || (prefix && at === words.length - 1 && there?.startsWith(word) === true)
+  })
+}
+
+interface Place extends Stretch {
+  word: string
+}
+
+/** The words of a text in order, and where they stand. */
+function* placesOf(text: string): Generator<Place> {
+  let at = 0
+  for (const token of tokensOf(text)) {
+    const start = text.indexOf(token, at)
+    if (start < 0) continue
+    at = start + token.length
+    yield { start, end: at, word: fold(token) }
+  }
+}
+
+/** What overlaps or follows at once becomes one. */
+function joined(hits: readonly Stretch[]): Stretch[] {
+  const apart: Stretch[] = []
+  for (const { start, end } of hits) {
+    const last = apart.at(-1)
+    if (last !== undefined && start <= last.end) last.end = Math.max(last.end, end)
+    else apart.push({ start, end })
+  }
+  return apart
+}
+
+// As FTS5's unicode61 with remove_diacritics 2 spells a word: small letters, those of the Latin alphabet without their marks.
+function fold(word: string): string {
+  if (/^[\x00-\x7f]*$/.test(word)) return word.toLowerCase()
+  return [...word].map(foldLetter).join('')
+}
+
+function foldLetter(letter: string): string {
+  const [base = letter] = letter.normalize('NFD')
+  const plain = /[A-Za-z]/.test(base) ? base : letter
+  // Forms of one letter (ſ and s, ς and σ) have the same capital.
+  const capital = plain.toUpperCase()
+  return (capital.length === plain.length ? capital : plain).toLowerCase().replace(/[\u0300-\u0331]/, '')
+}

@@ -1,0 +1,155 @@
+// What shows why a search found a message: the same words as the search finds, and HTML that holds nothing else.
+
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import { sha256 } from '../../../src/base/secrets.ts'
+import { parseMail } from '../../../src/mail/parse.ts'
+import { firstExcerpt, soughtIn } from '../../../src/store/search/found.ts'
+import { readQuery } from '../../../src/store/search/query.ts'
+import { markedAround, PREVIEW_BYTES } from '../../../src/surfaces/rest/schemas/search-snippet.ts'
+import { openTestStore, TestMailbox, type TestStore } from '../../support/mailbox.ts'
+import { Random } from '../../support/random.ts'
+
+let house: TestStore
+let box: TestMailbox
+let count = 0
+
+before(async () => {
+  house = await openTestStore()
+})
+after(() => house[Symbol.asyncDispose]())
+
+async function put(text: string, subject = 'x'): Promise<string> {
+  box = await TestMailbox.open(house)
+  const head = `Subject: =?utf-8?b?${Buffer.from(subject).toString('base64')}?=\r\nMIME-Version: 1.0\r\n`
+  const type = 'Content-Type: text/plain; charset=utf-8\r\nContent-Transfer-Encoding: base64\r\n\r\n'
+  const bytes = Buffer.from(head + type + Buffer.from(text).toString('base64'))
+  const hash = sha256(bytes)
+  await house.store.blobs.put(hash, bytes.length, [{ start: 0, sizeBytes: bytes.length, zstd: false, data: bytes }])
+  return box.put({
+    mail: parseMail(bytes),
+    receivedAt: house.clock.now() + count,
+    thread: `t${count++}`,
+    folders: ['inbox'],
+    sizeBytes: bytes.length,
+    blob: hash,
+  })
+}
+
+const CUT = { sort: 'received_at', direction: 'asc', limit: 100, after: null, collapseThreads: false } as const
+const isFound = async (q: string) => (await house.store.messages.list(box.account, { q }, CUT)).items.length > 0
+const snippet = async (id: string, q: string) => (await house.store.messages.snippets(box.account, { q }, [id]))[0]!
+const words = ({ text, hits }: { text: string; hits: { start: number; end: number }[] }) =>
+  hits.map(({ start, end }) => text.slice(start, end))
+
+describe('what is marked', () => {
+  const text =
+    'The naïve CAFÉ in Zürich: ΣΟΦΙΑΣ read straße, ſun and İzmir; prices rose 12.5 % (see invoice-2026, or invoices).\n' +
+    'It’s “well known” e\u0301te\u0301 — 東京都で会議 안녕하세요 สวัสดี Привет, ёлка. foo_bar a.b@c.example 💥bang💥'
+  const queries = [
+    ...['naive', 'NAÏVE', 'cafe', 'zurich', 'σοφιας', 'σοφιασ', 'strasse', 'straße', 'sun', 'izmir', '12.5', '12', '5'],
+    ...['invoice', 'invoices', 'invoic*', 'inv*', '"invoice 2026"', '"2026 invoice"', '"prices rose"', '"prices 12"'],
+    ...[
+      'ete',
+      'it',
+      '"it s"',
+      '東京',
+      '東京都で会議',
+      '안녕',
+      '안녕하세요',
+      'สวัสดี',
+      'привет',
+      'ёлка',
+      'елка',
+      'foo_bar',
+    ],
+    ...['foo', 'a.b@c.example', 'bang', '"well known"', 'zzz', '"a b c example"', 'рив*'],
+  ]
+  it('is what the search finds, word for word', async () => {
+    const id = await put(text, text)
+    for (const q of queries) {
+      for (const [part, other] of [
+        ['body', 'subject'],
+        ['subject', 'body'],
+      ] as const) {
+        const shown = await snippet(id, `${part}:${q}`)
+        assert.equal(shown[part] !== null, await isFound(`${part}:${q}`), `${part}:${q}`)
+        assert.equal(shown[other], null)
+      }
+    }
+  })
+
+  const marks: [string, string[] | null][] = [
+    ['cafe zurich', ['CAFÉ', 'Zürich']],
+    ['"prices rose"', ['prices rose']],
+    ['invoice*', ['invoice', 'invoices']],
+    ['sun -zurich', ['ſun']],
+    ['NOT zurich', null],
+    ['nothing OR naive', ['naïve']],
+    ['from:cafe', null],
+    ['is:unread', null],
+    ['"invoice 2026" invoice', ['invoice-2026']],
+  ]
+  for (const [q, expected] of marks) {
+    it(q, async () => {
+      const { body } = await snippet(await put(text), q)
+      assert.deepEqual(body && words(body), expected)
+    })
+  }
+
+  it('stands wherever the index looks: behind much text, in other passages, in HTML', async () => {
+    const far = await snippet(await put(`${'word '.repeat(40_000)}needle ${'word '.repeat(1000)}`), 'needle')
+    assert.deepEqual(words(far.body!), ['needle'])
+    assert.ok(far.body!.text.length <= 1300)
+  })
+})
+
+describe('a preview', () => {
+  const preview = (text: string, q: string) => {
+    const excerpt = firstExcerpt(text, soughtIn(readQuery(q, 0), 'body'))
+    return excerpt && markedAround(excerpt, PREVIEW_BYTES)
+  }
+
+  it('escapes the mail and marks only what was found', () => {
+    assert.equal(
+      preview('a <mark> & "c" <script>needle</script>', 'needle'),
+      'a &lt;mark&gt; &amp; &quot;c&quot; &lt;script&gt;<mark>needle</mark>&lt;/script&gt;',
+    )
+    assert.equal(preview('<mark>', 'mark'), '&lt;<mark>mark</mark>&gt;')
+  })
+
+  it('is one line without control characters, marks of direction and halves of characters', () => {
+    assert.equal(
+      preview('a\u0000b\u0007\r\n\t needle\u001b[31m \u202ered\u2066 \ud800x\udc00\u200b!', 'needle'),
+      'a b <mark>needle</mark> [31m red \ufffdx\ufffd!',
+    )
+    assert.equal(preview('one\n\n  two', '"one two"'), '<mark>one two</mark>')
+  })
+
+  it('begins with a few whole words before the hit', () => {
+    const found = preview(`${'lorem ipsum '.repeat(50)}needle`, 'needle')!
+    assert.match(found, /^(?:lorem|ipsum) [a-z ]{20,}<mark>needle<\/mark>$/)
+  })
+
+  it('has at most 255 bytes, whole characters, entities and marks, whatever the mail holds', () => {
+    const random = new Random(7)
+    const pieces = ['needle', 'word', '&', '<', '"', '💥', 'é', '語', ' ', '\n', '<mark>', '&amp;', 'e\u0301', '\u200d']
+    for (let round = 0; round < 3000; round++) {
+      const text = Array.from({ length: random.below(120) }, () => random.pick(pieces)).join(random.pick(['', ' ']))
+      const found = preview(text, 'needle OR word OR é*')
+      if (found === null) continue
+      assert.ok(Buffer.byteLength(found) <= PREVIEW_BYTES, found)
+      assert.ok(found.isWellFormed())
+      assert.match(
+        found,
+        /^(?:[^<>&"']|&(?:amp|lt|gt|quot|#39);|<mark>(?:[^<>&"']|&(?:amp|lt|gt|quot|#39);)+<\/mark>)*$/,
+      )
+      assert.ok(found.includes('<mark>'), found)
+    }
+  })
+
+  it('marks as much as fits of a word without end', () => {
+    assert.equal(preview('n'.repeat(1000), 'nn*'), `<mark>${'n'.repeat(242)}</mark>`)
+    assert.equal(preview('語'.repeat(1000), '語語*')?.startsWith('<mark>語'), true)
+  })
+})
