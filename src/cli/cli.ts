@@ -6,6 +6,7 @@ import { openLog } from '../base/log.ts'
 import { loadConfig } from '../config/load.ts'
 import { type Context, openContext } from '../context.ts'
 import { agentList, agentRegistration, agentRevoke, agentRevokeAll, agentRotateKey } from './agents.ts'
+import { backup } from './backup.ts'
 import type { Call, Command, Outcome, Told } from './command.ts'
 import { doctor } from './doctor.ts'
 import { domainAdd } from './domain-add.ts'
@@ -19,6 +20,7 @@ import { mailboxKey } from './mailbox-key.ts'
 import { operatorKey, operatorRevoke } from './operator-key.ts'
 import { loginLink, memberAdd } from './people.ts'
 import { queueDrop, queueList, queueRetry } from './queue.ts'
+import { restore } from './restore.ts'
 import { serveCommand } from './serve.ts'
 import { setup } from './setup.ts'
 import { teamCreate } from './team-create.ts'
@@ -28,6 +30,8 @@ const commands: readonly Command[] = [
   setup,
   serveCommand,
   doctor,
+  backup,
+  restore,
   teamCreate,
   teamCredit,
   keyCreate,

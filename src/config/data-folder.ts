@@ -22,6 +22,9 @@ export interface DataFolder {
   tls: CertificatePair
 }
 
+/** What is in the folder while a backup is being restored into it, and after that was cut short. */
+export const RESTORING = 'restoring'
+
 const SECRET_BYTES = 32
 const TEN_YEARS_MS = 3650 * 86_400_000
 /** A peer whose clock is a day behind still takes the certificate. */
@@ -37,6 +40,11 @@ export async function openDataFolder(config: Config): Promise<DataFolder> {
   try {
     await mkdir(path, { recursive: true })
     await access(path, constants.R_OK | constants.W_OK | constants.X_OK)
+    if (await exists(join(path, RESTORING))) {
+      throw wrong(
+        `A restore into ${path} is under way or was cut short; empty the folder and restore the backup again.`,
+      )
+    }
     await mkdir(keys, { recursive: true, mode: 0o700 })
     const secret = await openSecret(config, path, join(keys, 'app-secret'))
     return { path, spool: join(path, 'spool'), secret, tls: await openCertificate(config, keys) }

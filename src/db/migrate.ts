@@ -1,7 +1,7 @@
 // Brings a file from the form it has to the form this program expects, one numbered step at a time.
 
 import { ProductError } from '../base/errors.ts'
-import type { Db, Tx } from './db.ts'
+import type { Db, Reader, Tx } from './db.ts'
 
 /** One step. Steps are never changed once released; a new one is added. */
 export interface Migration {
@@ -28,8 +28,7 @@ export function statements(number: number, name: string, sql: string): Migration
 export async function migrate(db: Db, steps: readonly Migration[]): Promise<number> {
   return db.write(async (tx) => {
     await tx.run('CREATE TABLE IF NOT EXISTS migrations (number INTEGER PRIMARY KEY, name TEXT NOT NULL) STRICT')
-    const row = await tx.get<{ last: number | null }>('SELECT max(number) AS last FROM migrations')
-    const last = row?.last ?? 0
+    const last = await formOf(tx)
     const newest = steps.at(-1)?.number ?? 0
     if (last > newest) {
       throw new ProductError(
@@ -44,4 +43,10 @@ export async function migrate(db: Db, steps: readonly Migration[]): Promise<numb
     }
     return missing.length
   })
+}
+
+/** The form a file has: the number of its newest step. */
+export async function formOf(reader: Reader): Promise<number> {
+  const row = await reader.get<{ last: number | null }>('SELECT max(number) AS last FROM migrations')
+  return row?.last ?? 0
 }

@@ -3,7 +3,7 @@
 import { promisify } from 'node:util'
 import { zstdDecompress } from 'node:zlib'
 import type { Clock } from '../base/clock.ts'
-import type { Db, Tx } from '../db/db.ts'
+import type { Db, Reader, Tx } from '../db/db.ts'
 import type { Chunk } from '../mail/mail.ts'
 
 const decompress = promisify(zstdDecompress)
@@ -17,6 +17,19 @@ export interface Content {
   hash: Uint8Array
   sizeBytes: number
   chunks: readonly Chunk[]
+}
+
+/** A row that names content, by its number. */
+export interface NamedContent {
+  n: number
+  hash: Uint8Array
+}
+
+/** Content that is kept: what it measures, and how much of it is there. Bytes. */
+export interface KeptContent {
+  hash: Uint8Array
+  sizeBytes: number
+  heldBytes: number
 }
 
 export class Blobs {
@@ -134,4 +147,21 @@ async function keep(tx: Tx, { hash, sizeBytes, chunks }: Content, now: number): 
   for (const { start, sizeBytes: size, zstd, data } of chunks) {
     await tx.insert('chunks', { hash, start, size_bytes: size, zstd, data })
   }
+}
+
+/** The next contents after `after` (no bytes at first), at most `limit`: for a check of the whole file. */
+export function keptContents(reader: Reader, after: Uint8Array, limit: number): Promise<KeptContent[]> {
+  return reader.all(
+    `SELECT hash, size_bytes AS sizeBytes,
+       (SELECT coalesce(sum(c.size_bytes), 0) FROM chunks c WHERE c.hash = b.hash) AS heldBytes
+     FROM blobs b WHERE hash > ? ORDER BY hash LIMIT ?`,
+    [after, limit],
+  )
+}
+
+/** How many of these different hashes there is content of. */
+export async function countKept(reader: Reader, hashes: readonly Uint8Array[]): Promise<number> {
+  const marks = hashes.map(() => '?').join(', ')
+  const row = await reader.get<{ kept: number }>(`SELECT count(*) AS kept FROM blobs WHERE hash IN (${marks})`, hashes)
+  return row!.kept
 }

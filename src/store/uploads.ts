@@ -5,6 +5,7 @@ import { conflict, notFound } from '../base/errors.ts'
 import { newId } from '../base/ids.ts'
 import type { Db, Reader, Tx } from '../db/db.ts'
 import type { BlobNames } from './blob-names.ts'
+import type { NamedContent } from './blobs.ts'
 import type { Account } from './records.ts'
 
 /** Decisions §10.10. */
@@ -225,4 +226,9 @@ export class Uploads {
       expiresAt: isHeld ? null : row.expires_at,
     }
   }
+}
+
+/** The next contents of uploads after number `after` (0 at first), at most `limit`: for a check of the whole file. */
+export function uploadContents(reader: Reader, after: number, limit: number): Promise<NamedContent[]> {
+  return reader.all('SELECT n, sha256 AS hash FROM uploads WHERE n > ? ORDER BY n LIMIT ?', [after, limit])
 }

@@ -1,0 +1,136 @@
+// `mailstead backup`: everything the appliance keeps in one file, made beside it while it works, read back before it counts.
+
+import { existsSync, rmSync } from 'node:fs'
+import { copyFile, mkdir, open, rename, rm, stat } from 'node:fs/promises'
+import { dirname, join, resolve } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
+import { isoTime, systemClock } from '../base/clock.ts'
+import { ProductError } from '../base/errors.ts'
+import type { Config } from '../config/config.ts'
+import { copyTogether } from '../db/snapshot.ts'
+import { lookThrough } from './backup/contents.ts'
+import { explainFault } from './backup/fault.ts'
+import { KEPT, type Manifest, manifestOf } from './backup/manifest.ts'
+import { describe, pack } from './backup/pack.ts'
+import { secretCheck, secretOf } from './backup/secret.ts'
+import { holds, sizeText } from './backup/size-text.ts'
+import { unpack } from './backup/unpack.ts'
+import { openWorkshop } from './backup/workshop.ts'
+import type { Call, Command, Outcome } from './command.ts'
+
+const SIGNALS = ['SIGINT', 'SIGTERM'] as const
+
+export const backup: Command = {
+  words: 'backup',
+  summary: 'Writes everything the appliance keeps into one file and reads it back, while the appliance runs.',
+  operands: ['file'],
+  async run(call) {
+    const file = resolve(call.operands[0]!)
+    const folder = resolve(call.config.DATA_DIR)
+    mustBeFolder(folder)
+    if (existsSync(file)) throw new ProductError('conflict', `${file} is there already; name another file.`)
+    const shop = `${file}.part`
+    try {
+      return await inWorkshop(shop, `Another backup to ${file} is under way.`, () => make(call, folder, shop, file))
+    } catch (error) {
+      throw explainFault(error, file, 'twice the size of the data folder, while it is made,')
+    }
+  },
+}
+
+function mustBeFolder(folder: string): void {
+  const missing = ['mail.db', 'blobs.db'].find((name) => !existsSync(join(folder, name)))
+  if (missing === undefined) return
+  throw new ProductError('not_found', `${folder} is no data folder of Mailstead: there is no ${missing}; set DATA_DIR.`)
+}
+
+/** Runs `work` beside the folder `shop`, which is gone afterwards. */
+async function inWorkshop<T>(shop: string, busy: string, work: () => Promise<T>): Promise<T> {
+  const free = await openWorkshop(shop, busy)
+  // What lies there is all the mail there is, in the open: it must not stay when somebody loses patience.
+  const giveUp = () => {
+    rmSync(shop, { recursive: true, force: true })
+    process.exit(1)
+  }
+  for (const signal of SIGNALS) process.once(signal, giveUp)
+  try {
+    return await work()
+  } finally {
+    for (const signal of SIGNALS) process.off(signal, giveUp)
+    await rm(shop, { recursive: true, force: true })
+    free()
+  }
+}
+
+async function make({ config }: Call, folder: string, shop: string, file: string): Promise<Outcome> {
+  const secret = await secretOf(config, folder)
+  if (secret === undefined) {
+    throw new ProductError(
+      'not_found',
+      `${folder} has no keys/app-secret: set APP_SECRET, nothing can be opened without.`,
+    )
+  }
+  const copies = join(shop, 'copies')
+  const archive = join(shop, 'archive')
+  const now = systemClock.now()
+  await copy(folder, copies)
+  const manifest = manifestOf({
+    made_at: isoTime(now),
+    ...(await lookThrough(copies)),
+    secret_check: secretCheck(secret),
+    files: await Promise.all(present(copies).map((path) => describe(copies, path))),
+  })
+  await pack(copies, manifest, archive, now)
+  await rm(copies, { recursive: true })
+  await readBack(archive, join(shop, 'restored'), manifest)
+  const { size } = await stat(archive)
+  await rename(archive, file)
+  await flush(dirname(file))
+  return { data: { file, size_bytes: size, ...manifest }, lines: tell(file, size, manifest, config) }
+}
+
+function tell(file: string, size: number, { counts, files }: Manifest, config: Config): string[] {
+  const certificate = config.TLS_CERT_FILE === '' ? '' : ', the certificate of TLS_CERT_FILE'
+  const secret = files.some(({ path }) => path === 'keys/app-secret') && config.APP_SECRET === ''
+  return [
+    `${file} (${sizeText(size)}) holds ${holds(counts)}; it was read back and is whole.`,
+    `  In it: ${files.map(({ path, size_bytes: bytes }) => `${path} (${sizeText(bytes)})`).join(', ')}.`,
+    `  Not in it: the settings (config/mailstead.json, environment)${certificate}${secret ? '' : ', the secret of APP_SECRET'}.`,
+    secret
+      ? '  It holds the secret of the appliance beside all mail: keep it where nobody else reads.'
+      : '  Keep APP_SECRET elsewhere: without it keys that are kept sealed cannot be opened.',
+  ]
+}
+
+/** The databases as of one moment, and the keys, which never change once they are made. */
+async function copy(folder: string, copies: string): Promise<void> {
+  await mkdir(join(copies, 'keys'), { recursive: true, mode: 0o700 })
+  const place = (name: string) => ({ from: join(folder, name), to: join(copies, name) })
+  await copyTogether(place('mail.db'), place('blobs.db'))
+  for (const path of present(folder).filter((name) => name.startsWith('keys/'))) {
+    await copyFile(join(folder, path), join(copies, path))
+  }
+}
+
+function present(folder: string) {
+  return KEPT.filter((path) => existsSync(join(folder, path)))
+}
+
+/** A backup nobody has restored is a hope. */
+async function readBack(archive: string, folder: string, written: Manifest): Promise<void> {
+  await mkdir(folder, { mode: 0o700 })
+  const manifest = await unpack(archive, folder)
+  const { forms, counts } = await lookThrough(folder)
+  if (isDeepStrictEqual(manifest, written) && isDeepStrictEqual({ forms, counts }, pick(manifest))) return
+  throw new ProductError('internal_error', 'What was read back is not what was written; no backup was made.')
+}
+
+function pick({ forms, counts }: Manifest) {
+  return { forms, counts }
+}
+
+// A new name is on the disk only when its folder is.
+async function flush(folder: string): Promise<void> {
+  const handle = await open(folder, 'r')
+  await handle.sync().finally(() => handle.close())
+}

@@ -1,0 +1,100 @@
+// The two databases of a folder nobody works on, looked through from end to end: is all there that should be.
+
+import { join } from 'node:path'
+import { ProductError } from '../../base/errors.ts'
+import { KeptFile } from '../../db/kept-file.ts'
+import { formOf } from '../../db/migrate.ts'
+import type { Reader } from '../../db/sql.ts'
+import { mailContents } from '../../outbound/log/named-contents.ts'
+import { countKept, keptContents, type NamedContent } from '../../store/blobs.ts'
+import { messageContents } from '../../store/messages/named-contents.ts'
+import { uploadContents } from '../../store/uploads.ts'
+import type { Manifest } from './manifest.ts'
+
+/** What was found. */
+export type Contents = Pick<Manifest, 'forms' | 'counts'>
+
+const ROWS_AT_ONCE = 500
+
+/** Where content is named, by the table: a file of an earlier form has fewer of them. */
+const NAMED_IN = new Map([
+  ['messages', messageContents],
+  ['emails', mailContents],
+  ['uploads', uploadContents],
+])
+
+/**
+ * Reads both databases of `folder` wholly.
+ * @throws ProductError service_unavailable when one is damaged, or when content that is named is not there
+ */
+export async function lookThrough(folder: string): Promise<Contents> {
+  const mail = new KeptFile(join(folder, 'mail.db'))
+  const blobs = new KeptFile(join(folder, 'blobs.db'))
+  try {
+    await mustBeWhole(mail, 'mail.db')
+    await mustBeWhole(blobs, 'blobs.db')
+    const counts = await countContents(blobs.read)
+    const tables = await mail.tables()
+    let messages = 0
+    for (const [table, named] of NAMED_IN) {
+      if (!tables.has(table)) continue
+      const rows = await mustBeKept(mail.read, blobs.read, named)
+      if (table === 'messages') messages = rows
+    }
+    return {
+      forms: { mail: await formOf(mail.read), blobs: await formOf(blobs.read) },
+      counts: { messages, ...counts },
+    }
+  } finally {
+    await mail.close()
+    await blobs.close()
+  }
+}
+
+async function mustBeWhole(file: KeptFile, name: string): Promise<void> {
+  const damage = await file.damage().catch((error: Error) => error.message)
+  if (damage !== undefined) throw damaged(`${name} is damaged: ${damage.split('\n')[0]}.`)
+}
+
+async function countContents(blobs: Reader): Promise<{ contents: number; content_bytes: number }> {
+  const counts = { contents: 0, content_bytes: 0 }
+  let after: Uint8Array = new Uint8Array(0)
+  for (;;) {
+    const rows = await keptContents(blobs, after, ROWS_AT_ONCE)
+    if (rows.length === 0) return counts
+    after = rows.at(-1)!.hash
+    for (const { hash, sizeBytes, heldBytes } of rows) {
+      if (heldBytes !== sizeBytes) {
+        throw damaged(`blobs.db has ${heldBytes} of the ${sizeBytes} bytes of content ${hex(hash)}.`)
+      }
+      counts.contents++
+      counts.content_bytes += sizeBytes
+    }
+  }
+}
+
+/** @returns how many rows name content */
+async function mustBeKept(
+  mail: Reader,
+  blobs: Reader,
+  named: (reader: Reader, after: number, limit: number) => Promise<NamedContent[]>,
+): Promise<number> {
+  let count = 0
+  for (let after = 0; ; ) {
+    const rows = await named(mail, after, ROWS_AT_ONCE)
+    if (rows.length === 0) return count
+    after = rows.at(-1)!.n
+    count += rows.length
+    const hashes = [...new Map(rows.map(({ hash }) => [hex(hash), hash])).values()]
+    const missing = hashes.length - (await countKept(blobs, hashes))
+    if (missing > 0) throw damaged(`${missing} contents that mail.db names are not in blobs.db.`)
+  }
+}
+
+function hex(hash: Uint8Array): string {
+  return Buffer.from(hash).toString('hex')
+}
+
+function damaged(sentence: string): ProductError {
+  return new ProductError('service_unavailable', sentence)
+}

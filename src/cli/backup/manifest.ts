@@ -1,0 +1,80 @@
+// What a backup says of itself: the first member of its archive, held against everything that follows.
+
+import { type Static, Type } from 'typebox'
+import { ProductError } from '../../base/errors.ts'
+import { blobMigrations, mailMigrations } from '../../db/migrations/migrations.ts'
+import { Words } from '../../surfaces/http/schema.ts'
+import { closed, compileCheck } from '../../surfaces/http/validate.ts'
+
+export const MANIFEST = 'manifest.json'
+export const MANIFEST_BYTES_MAX = 65_536
+const VERSION = 1
+
+/** What of a data folder is kept: everything but the spool, for which nobody was told "250", and the lock. */
+export const KEPT = ['mail.db', 'blobs.db', 'keys/app-secret', 'keys/smtp.pem'] as const
+export type KeptPath = (typeof KEPT)[number]
+
+const Count = Type.Integer({ minimum: 0 })
+
+const Manifest = Type.Object({
+  format: Type.Literal('mailstead-backup'),
+  version: Type.Integer({ minimum: 1 }),
+  made_at: Type.String({ maxLength: 30 }),
+  // The form of each database: a program that knows only earlier ones cannot read it.
+  forms: Type.Object({ mail: Count, blobs: Count }),
+  // Tells whether a secret is the one of the appliance without telling the secret.
+  secret_check: Type.String({ pattern: '^[0-9a-f]{64}$' }),
+  counts: Type.Object({ messages: Count, contents: Count, content_bytes: Count }),
+  files: Type.Array(
+    Type.Object({
+      path: Words(KEPT),
+      size_bytes: Count,
+      sha256: Type.String({ pattern: '^[0-9a-f]{64}$' }),
+    }),
+    { maxItems: KEPT.length },
+  ),
+})
+export type Manifest = Static<typeof Manifest>
+export type ManifestFile = Manifest['files'][number]
+
+const check = compileCheck(closed(Manifest))
+
+/** A manifest of this version. */
+export function manifestOf(rest: Omit<Manifest, 'format' | 'version'>): Manifest {
+  return { format: 'mailstead-backup', version: VERSION, ...rest }
+}
+
+/**
+ * Reads the manifest of `archive`, whose name is for the sentence alone.
+ * @throws ProductError when it is none, or one of a newer program
+ */
+export function readManifest(text: string, archive: string): Manifest {
+  const value = parse(text)
+  if ((value as { version?: unknown } | null)?.version !== VERSION || !check.passes(value)) {
+    const isNewer = Number((value as { version?: unknown } | null)?.version) > VERSION
+    throw isNewer ? newer(archive) : new ProductError('invalid_parameter', `${archive} is no backup of Mailstead.`)
+  }
+  const manifest = value as Manifest
+  const paths = manifest.files.map(({ path }) => path)
+  const isWhole = new Set(paths).size === paths.length && paths.includes('mail.db') && paths.includes('blobs.db')
+  if (!isWhole)
+    throw new ProductError('invalid_parameter', `${archive} is no whole backup: its list of files is wrong.`)
+  const { mail, blobs } = manifest.forms
+  if (mail > mailMigrations.at(-1)!.number || blobs > blobMigrations.at(-1)!.number) throw newer(archive)
+  return manifest
+}
+
+function newer(archive: string): ProductError {
+  return new ProductError(
+    'conflict',
+    `${archive} was made by a newer version of Mailstead: restore it with that version or a later one.`,
+  )
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,35 @@
+// A folder in which something is made that is nobody else's to see: held by one process, emptied before and gone after.
+
+import { mkdir, readdir, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { ProductError } from '../../base/errors.ts'
+import { lockFolder } from '../../db/folder-lock.ts'
+
+/**
+ * Makes the folder, or takes over one a killed process left, and empties it.
+ * @returns what lets go of it
+ * @throws ProductError conflict with the sentence `busy` while another process holds it
+ */
+export async function openWorkshop(path: string, busy: string): Promise<() => void> {
+  await mkdir(path, { mode: 0o700 }).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EEXIST') throw error
+  })
+  const free = hold(path, busy)
+  try {
+    for (const name of await readdir(path)) {
+      if (!name.startsWith('lock.db')) await rm(join(path, name), { recursive: true })
+    }
+  } catch (error) {
+    free()
+    throw error
+  }
+  return free
+}
+
+function hold(path: string, busy: string): () => void {
+  try {
+    return lockFolder(path)
+  } catch (error) {
+    throw error instanceof ProductError ? new ProductError('conflict', busy, { cause: error }) : error
+  }
+}

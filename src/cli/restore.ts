@@ -1,0 +1,97 @@
+// `mailstead restore`: a data folder made of a backup, whole or not at all.
+
+import { mkdir, open, readdir, rename, rm } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
+import { ProductError } from '../base/errors.ts'
+import { RESTORING } from '../config/data-folder.ts'
+import { lockFolder } from '../db/folder-lock.ts'
+import { lookThrough } from './backup/contents.ts'
+import { explainFault } from './backup/fault.ts'
+import type { Manifest } from './backup/manifest.ts'
+import { secretCheck, secretOf } from './backup/secret.ts'
+import { holds } from './backup/size-text.ts'
+import { unpack } from './backup/unpack.ts'
+import type { Call, Command, Outcome } from './command.ts'
+
+/** What may lie in a folder that counts as empty: pages of others, and the lock a start left behind. */
+const NOTHING = new Set(['README.md', 'lost+found', 'lock.db', RESTORING])
+
+export const restore: Command = {
+  words: 'restore',
+  summary: 'Makes an empty data folder what it was when a backup was made.',
+  operands: ['file'],
+  options: { data: { value: 'folder', says: 'the data folder to make (DATA_DIR unless given)' } },
+  async run(call) {
+    const file = resolve(call.operands[0]!)
+    const folder = resolve(call.text('data') ?? call.config.DATA_DIR)
+    try {
+      await mkdir(folder, { recursive: true, mode: 0o700 })
+      const free = lockFolder(folder)
+      try {
+        await mustBeEmpty(folder)
+        return await make(call, file, folder)
+      } finally {
+        free()
+      }
+    } catch (error) {
+      throw explainFault(error, folder, 'the size of the data folder')
+    }
+  },
+}
+
+async function mustBeEmpty(folder: string): Promise<void> {
+  const found = (await readdir(folder)).find((name) => !NOTHING.has(name))
+  if (found === undefined) return
+  throw new ProductError(
+    'conflict',
+    `${folder} is not empty (${found}): a backup is restored into an empty folder only.`,
+  )
+}
+
+/**
+ * Everything is made and looked through in a folder inside, whose presence keeps an appliance from starting (see
+ * config/data-folder.ts), and moved out of it when it is known to be whole. What a kill leaves is told by that folder.
+ */
+async function make({ config }: Call, file: string, folder: string): Promise<Outcome> {
+  const inside = join(folder, RESTORING)
+  await rm(inside, { recursive: true, force: true })
+  await mkdir(inside, { mode: 0o700 })
+  const manifest = await take(file, inside).catch(async (error: unknown) => {
+    await rm(inside, { recursive: true, force: true })
+    throw error
+  })
+  await moveOut(inside, folder, manifest)
+  await rm(inside, { recursive: true })
+  await flush(folder)
+  const secret = await secretOf(config, folder)
+  const fits = secret !== undefined && secretCheck(secret) === manifest.secret_check
+  return {
+    data: { data_dir: folder, made_at: manifest.made_at, counts: manifest.counts, secret_fits: fits },
+    lines: [
+      `${folder} holds ${holds(manifest.counts)}, as it was at ${manifest.made_at}.`,
+      fits
+        ? '  Start it with: mailstead serve. Mail that waited to leave then is sent once more.'
+        : '  APP_SECRET must be the one of that appliance before it is started: it is not in the backup.',
+    ],
+  }
+}
+
+async function take(file: string, folder: string): Promise<Manifest> {
+  const manifest = await unpack(file, folder)
+  const { forms, counts } = await lookThrough(folder)
+  if (isDeepStrictEqual({ forms, counts }, { forms: manifest.forms, counts: manifest.counts })) return manifest
+  throw new ProductError('invalid_parameter', `${file} does not hold what it says; nothing of it was taken.`)
+}
+
+async function moveOut(inside: string, folder: string, { files }: Manifest): Promise<void> {
+  if (files.some(({ path }) => path.startsWith('keys/'))) await rename(join(inside, 'keys'), join(folder, 'keys'))
+  // mail.db comes last: an appliance refuses a folder with content alone.
+  for (const name of ['blobs.db', 'mail.db']) await rename(join(inside, name), join(folder, name))
+  await flush(folder)
+}
+
+async function flush(folder: string): Promise<void> {
+  const handle = await open(folder, 'r')
+  await handle.sync().finally(() => handle.close())
+}

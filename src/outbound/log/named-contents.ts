@@ -1,0 +1,12 @@
+// The contents mails name that have not wholly left, in the order of their numbers: for a check of the whole file.
+
+import type { Reader } from '../../db/db.ts'
+import type { NamedContent } from '../../store/blobs.ts'
+
+/** The next contents of mails after number `after` (0 at first), at most `limit`. */
+export function mailContents(reader: Reader, after: number, limit: number): Promise<NamedContent[]> {
+  return reader.all('SELECT n, blob AS hash FROM emails WHERE n > ? AND blob IS NOT NULL ORDER BY n LIMIT ?', [
+    after,
+    limit,
+  ])
+}
