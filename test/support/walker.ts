@@ -111,7 +111,7 @@ export class Walker {
 
   async #ready(operation: Operation, own: Own): Promise<() => Promise<Reply>> {
     const path = await this.#path(operation, own)
-    const query = new URLSearchParams(own.query).toString()
+    const query = new URLSearchParams({ ...exampleQuery(operation), ...own.query }).toString()
     const body = operation.body && { ...this.#filled(operation.body.example), ...own.body }
     const isForm = operation.body?.type.includes('form') === true
     const type: Record<string, string> = isForm ? { 'content-type': 'application/x-www-form-urlencoded' } : {}
@@ -155,6 +155,12 @@ export class Walker {
     if (example === null || typeof example !== 'object') return example
     return Object.fromEntries(Object.entries(example).map(([name, member]) => [name, this.#filled(member)]))
   }
+}
+
+/** What a query cannot do without. */
+function exampleQuery({ parameters }: Operation): Record<string, string> {
+  const needed = parameters.filter((one) => one.in === 'query' && one.required)
+  return Object.fromEntries(needed.map(({ name, schema }) => [name, String(schema.examples?.[0] ?? schema.enum?.[0])]))
 }
 
 // What differs between an answer and its repetition.
