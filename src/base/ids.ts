@@ -7,7 +7,7 @@ const LENGTH = 24
 // The largest multiple of 36 below 256: bytes above it are drawn again, so that no character is likelier than another.
 const FAIR = 252
 
-/** Prefixes of decisions §1.1. */
+/** Prefixes of decisions §1.1; those of aliases are in its manner. */
 export const ID_PREFIX = {
   request: 'req_',
   team: 'team_',
@@ -15,6 +15,7 @@ export const ID_PREFIX = {
   key: 'key_',
   domain: 'mdom_',
   mailbox: 'mbx_',
+  alias: 'mals_',
   folder: 'fld_',
   thread: 'thr_',
   message: 'msg_',

@@ -15,6 +15,7 @@ import { domainRotateKey } from './domain-rotate-key.ts'
 import { domainVerify } from './domain-verify.ts'
 import { helpOf, overview } from './help.ts'
 import { keyCreate } from './key-create.ts'
+import { mailboxAlias } from './mailbox-alias.ts'
 import { mailboxCreate } from './mailbox-create.ts'
 import { mailboxKey } from './mailbox-key.ts'
 import { operatorKey, operatorRevoke } from './operator-key.ts'
@@ -41,6 +42,7 @@ const commands: readonly Command[] = [
   domainRotateKey,
   mailboxCreate,
   mailboxKey,
+  mailboxAlias,
   queueList,
   queueRetry,
   queueDrop,

@@ -7,6 +7,7 @@ import type { Config } from '../config/config.ts'
 import type { Db, Tx } from '../db/db.ts'
 import { type Agents, openAgents } from './agents/agents.ts'
 import type { AgentParts } from './agents/parts.ts'
+import { Aliases } from './aliases.ts'
 import { DkimKeys } from './dkim-keys.ts'
 import type { LookAtSes } from './domain-record.ts'
 import { Domains } from './domains.ts'
@@ -27,6 +28,8 @@ export interface Directory {
   domains: Domains
   dkimKeys: DkimKeys
   mailboxes: Mailboxes
+  /** Further addresses of mailboxes. */
+  aliases: Aliases
   filters: Filters
   replays: Replays
   limits: Limits
@@ -61,10 +64,11 @@ export function openDirectory(parts: DirectoryParts): Directory {
     ...parts,
     filters,
     dkimKeys,
-    inUse: (tx, domainId) => mailboxes.anyAt(tx, domainId),
+    inUse: async (tx, domainId) => (await mailboxes.anyAt(tx, domainId)) || aliases.anyAt(tx, domainId),
     liesAt: (reader, mailboxId, domainId, email) => mailboxes.liesAt(reader, mailboxId, domainId, email),
   })
   const mailboxes: Mailboxes = new Mailboxes({ ...parts, domains, keys, filters })
+  const aliases = new Aliases({ ...parts, mailboxes })
   const replays = new Replays(parts.db, parts.clock)
   const operatorKeys = new OperatorKeys(parts.db, parts.clock)
   const people = new People({ ...parts, ...parts.outside })
@@ -76,6 +80,7 @@ export function openDirectory(parts: DirectoryParts): Directory {
     domains,
     dkimKeys,
     mailboxes,
+    aliases,
     filters,
     replays,
     limits: new Limits(parts.db),

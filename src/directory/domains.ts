@@ -44,7 +44,7 @@ interface DomainParts {
   config: Config
   filters: Filters
   dkimKeys: DkimKeys
-  /** Whether mailboxes that are not deleted lie at a domain. */
+  /** Whether mailboxes that are not deleted have addresses at a domain. */
   inUse(tx: Tx, domainId: string): Promise<boolean>
   lookAtSes: LookAtSes
   /** Whether a mailbox that is not deleted lies at a domain and has that address, tags aside. */
@@ -260,13 +260,13 @@ export class Domains {
     return this.#receiving('id = ? AND receives = 1', id)
   }
 
-  /** @throws ProductError not_found, conflict while a mailbox at the domain is not deleted */
+  /** @throws ProductError not_found, conflict while mailboxes that are not deleted have addresses at the domain */
   async delete(teamId: string, id: string): Promise<void> {
     const { db, filters, dkimKeys, inUse } = this.#parts
     await db.write(async (tx) => {
       const row = await this.#row(tx, teamId, id)
       if (row === undefined) throw notFound('domain')
-      if (await inUse(tx, id)) throw conflict('The domain still has mailboxes; delete them first.')
+      if (await inUse(tx, id)) throw conflict('The domain still has mailboxes or aliases; delete them first.')
       await filters.drop(tx, id)
       await dkimKeys.drop(tx, id)
       await tx.run('DELETE FROM domains WHERE id = ?', [id])

@@ -6,6 +6,7 @@ import { newId } from '../base/ids.ts'
 import type { Config } from '../config/config.ts'
 import type { Db, Reader, Row, SqlValue, Tx } from '../db/db.ts'
 import { type Page, type PageKey, pageOf } from '../db/page.ts'
+import { aliasAt, dropAliases } from './aliases-rows.ts'
 import { domainName } from './domain-name.ts'
 import type { Domains } from './domains.ts'
 import type { Filters } from './filters.ts'
@@ -108,10 +109,15 @@ export class Mailboxes {
 
   /** Undefined also for one whose content is erased: only logs know of it. */
   async get(teamId: string, id: string): Promise<Mailbox | undefined> {
-    const row = await this.#parts.db.read.get(
-      'SELECT * FROM mailboxes WHERE id = ? AND team_id = ? AND purged_at IS NULL',
-      [id, teamId],
-    )
+    return this.getIn(this.#parts.db.read, teamId, id)
+  }
+
+  /** The same inside a unit of work of the caller. */
+  async getIn(reader: Reader, teamId: string, id: string): Promise<Mailbox | undefined> {
+    const row = await reader.get('SELECT * FROM mailboxes WHERE id = ? AND team_id = ? AND purged_at IS NULL', [
+      id,
+      teamId,
+    ])
     return row && presentMailbox(row)
   }
 
@@ -166,6 +172,14 @@ export class Mailboxes {
   /** The mailbox of exactly this lower-case address at a domain; never a deleted one. */
   at(domainId: string, email: string): Promise<Mailbox | undefined> {
     return readAt(this.#parts.db.read, domainId, email)
+  }
+
+  /** The mailbox mail for exactly this lower-case address reaches, as its own or as an alias; never a deleted one. */
+  async reachedAt(domainId: string, email: string): Promise<Mailbox | undefined> {
+    const own = await this.at(domainId, email)
+    if (own !== undefined) return own
+    const id = await aliasAt(this.#parts.db.read, domainId, email)
+    return id === undefined ? undefined : this.byId(id)
   }
 
   /** The oldest active mailbox of a domain, of a team, or of the whole appliance; those of agents aside. */
@@ -263,12 +277,13 @@ export class Mailboxes {
     })
   }
 
-  /** Final: its keys end, its address is free at once. Doing it twice is no error. @throws ProductError not_found */
+  /** Final: its keys end, its address and its aliases are free at once. Doing it twice is no error. @throws ProductError not_found */
   delete(teamId: string, id: string, check?: (current: Mailbox) => void): Promise<Mailbox> {
     return this.#change(teamId, id, async (mailbox, now, tx) => {
       if (mailbox.status === 'deleted') return mailbox
       check?.(mailbox)
       await this.#parts.keys.revokeOf(tx, id)
+      await dropAliases(tx, id)
       return { ...mailbox, status: 'deleted', deletedAt: now }
     })
   }
@@ -298,23 +313,31 @@ export class Mailboxes {
     return found?.id === id
   }
 
-  async #createIn(tx: Tx, teamId: string, input: MailboxInput): Promise<Mailbox> {
-    const { domains, clock, openAccount, foreignIn } = this.#parts
-    const address = checkAddress(input.email)
-    const displayName = checkDisplayName(input.displayName ?? null)
-    const domain = await domains.ofTeam(tx, teamId, address.domain)
-    if (domain === undefined) throw invalid('email', 'not_found', `The team has no domain ${address.domain}.`)
+  /**
+   * An address a team may give to a new mailbox or alias.
+   * @throws ProductError validation_error (also for a domain that is not the team's or not verified), conflict
+   */
+  async freeAddress(tx: Tx, teamId: string, written: string): Promise<{ email: string; domainId: string }> {
+    const { email, domain: name } = checkAddress(written)
+    const domain = await this.#parts.domains.ofTeam(tx, teamId, name)
+    if (domain === undefined) throw invalid('email', 'not_found', `The team has no domain ${name}.`)
     if (domain.verificationStatus !== 'verified') {
-      throw invalid('email', 'unverified_domain', `The domain ${address.domain} is not verified.`)
+      throw invalid('email', 'unverified_domain', `The domain ${name} is not verified.`)
     }
-    if ((await readAt(tx, domain.id, address.email)) !== undefined) throw conflict('The address is in use.', 'email')
+    await refuseTaken(tx, domain.id, email)
+    return { email, domainId: domain.id }
+  }
+
+  async #createIn(tx: Tx, teamId: string, input: MailboxInput): Promise<Mailbox> {
+    const { clock, openAccount, foreignIn } = this.#parts
+    const displayName = checkDisplayName(input.displayName ?? null)
+    const address = await this.freeAddress(tx, teamId, input.email)
     const now = clock.now()
     const mailbox: Mailbox = {
       ...BLANK,
+      ...address,
       id: newId('mailbox'),
       teamId,
-      domainId: domain.id,
-      email: address.email,
       displayName,
       quotaBytes: checkQuota(input.quotaBytes ?? QUOTA_DEFAULT_BYTES),
       sendScope: await checkSendScope(tx, teamId, input.sendScope ?? { type: 'all' }, foreignIn),
@@ -331,7 +354,7 @@ export class Mailboxes {
     tx: Tx,
     inbox: { teamId: string; domainId: string; email: string; quotaBytes: number; registrationId: string },
   ): Promise<Mailbox> {
-    if ((await readAt(tx, inbox.domainId, inbox.email)) !== undefined) throw conflict('The address is in use.', 'email')
+    await refuseTaken(tx, inbox.domainId, inbox.email)
     const { registrationId, ...given } = inbox
     const now = this.#parts.clock.now()
     const mailbox: Mailbox = {
@@ -375,6 +398,12 @@ export class Mailboxes {
     ])
     return { ...next, updatedAt: now }
   }
+}
+
+/** @throws ProductError conflict for the address of a mailbox or alias */
+async function refuseTaken(tx: Tx, domainId: string, email: string): Promise<void> {
+  const holder = (await readAt(tx, domainId, email))?.id ?? (await aliasAt(tx, domainId, email))
+  if (holder !== undefined) throw conflict('The address is in use.', 'email')
 }
 
 async function readAt(reader: Reader, domainId: string, email: string): Promise<Mailbox | undefined> {

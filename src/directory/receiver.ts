@@ -18,7 +18,7 @@ export type Receiver =
 /** Where to look. The two methods read by index. */
 interface Places {
   mailboxes: {
-    at(domainId: string, email: string): Promise<Mailbox | undefined>
+    reachedAt(domainId: string, email: string): Promise<Mailbox | undefined>
     oldest(of: { domainId: string } | { teamId: string } | 'all'): Promise<Mailbox | undefined>
   }
   domains: Pick<Domains, 'byName' | 'receivingById'>
@@ -34,7 +34,7 @@ export const SUSPENDED_DEFER_MS = 7 * 86_400_000
 const ROLE_NAMES = ['postmaster', 'abuse']
 
 /**
- * Who receives what is sent to `localPart` at `domain`: two reads by index, more for role names only.
+ * Who receives what is sent to `localPart` at `domain`: two reads by index, more for aliases and role names only.
  * @param localPart as written in the envelope: any case, quoted or not, with or without a `+tag`
  * @param domain lower-case A-labels; null for the bare `<postmaster>` of RFC 5321 §4.5.1
  */
@@ -47,7 +47,7 @@ export async function findReceiver(places: Places, localPart: string, domain: st
     const deferred = places.now < target.teamSuspendedAt + SUSPENDED_DEFER_MS
     return { reason: 'team_suspended', domain: target, deferred }
   }
-  const named = await places.mailboxes.at(target.id, `${local}@${target.name}`)
+  const named = await places.mailboxes.reachedAt(target.id, `${local}@${target.name}`)
   const mailbox = named ?? (ROLE_NAMES.includes(local) ? await findOwner(places, target) : undefined)
   if (mailbox === undefined) return { reason: 'unknown_recipient', domain: target }
   return { reason: mailbox.status === 'active' ? null : 'mailbox_suspended', mailbox, domain: target }

@@ -22,7 +22,7 @@ const DAY_MS = 86_400_000
 /** What stays of a mailbox, each until its own time is over: its address for the logs, the logs, and what was told to webhooks. */
 const STAYS = ['mailboxes', 'accounts', 'inbound_log', 'emails', 'deliveries', 'events']
 /** What mailboxes of these tests never have: an agent behind them, and more than 10,000 changes of a type. */
-const NEVER = ['agent_registrations', 'aliases', 'change_floors']
+const NEVER = ['agent_registrations', 'change_floors']
 
 type Box = Awaited<ReturnType<TestTeam['mailbox']>>
 
@@ -49,6 +49,7 @@ async function use(house: TestHouse, team: TestTeam, box: Box): Promise<void> {
   const attachments = [{ blob_id: upload.blob_id, filename: 'list.txt' }]
   data(await house.call('POST', '/mailbox/messages/send', box.key, { ...mail, attachments }), 202)
   await house.settle()
+  await call('POST', `/mailboxes/${box.id}/aliases`, { email: `more.${box.email}` }, 201, team.key)
   const rules = [{ type: 'deny', pattern: '@spam.test' }]
   await call('PUT', `/mailboxes/${box.id}/filters`, { mode: 'denylist', rules }, 200, team.key)
 }

@@ -19,7 +19,7 @@ const OWNERS = new Map([
   ['replays', 'src/directory/replays.ts'],
   ['rate_counts', 'src/directory/limits.ts'],
   ['accounts', 'src/store/accounts.ts'],
-  ['aliases', 'src/directory/aliases.ts'],
+  ['aliases', 'src/directory/aliases'],
   ['changes', 'src/store/changes'],
   ['change_floors', 'src/store/changes'],
   ['folders', 'src/store/folders'],

@@ -55,6 +55,7 @@ before(async () => {
   const provider = await make('/providers', { ...account, smtp_username: 'u', smtp_password: 'p' })
   ids.set('provider', provider)
   ids.set('deliveryGroup', await make('/delivery-groups', { name: 'One', members: [{ provider_id: provider }] }))
+  ids.set('alias', await make(`/mailboxes/${carl.id}/aliases`, { email: 'orders@shop.test' }))
   const hook = { url: 'https://93.184.215.14/hook', event_types: ['*'], enabled: false }
   ids.set('webhook', await make('/webhooks', hook))
   await house.app.outbound.sharedLimit.setDaily(team.id, true, 100)

@@ -43,6 +43,7 @@ before(async () => {
   owned.set('submission', sent.submission_id)
   const invited = await house.call('POST', '/team/members', owner.key, { email: 'ana@people.test', role: 'owner' })
   owned.set('member', data<{ id: string }>(invited, 202).id)
+  owned.set('alias', await make(`/mailboxes/${ana.id}/aliases`, { email: 'orders@owner.test' }))
   await furnishSending()
   await furnishWebhook()
   owned.set('attachment', await upload())

@@ -2,7 +2,6 @@
 
 import { conflict, invalid, notFound, ProductError } from '../../base/errors.ts'
 import type { DomainStanding } from '../../directory/domains.ts'
-import { baseLocal } from '../../directory/local-part.ts'
 import type { SendScope } from '../../directory/mailbox-input.ts'
 import type { Mailbox } from '../../directory/mailboxes.ts'
 import { checkEmail, checkRecipient } from '../../mail/draft-rules.ts'
@@ -70,7 +69,7 @@ export class Desk {
   /** @throws ProductError missing_parameter where none was given and no account has one, validation_error */
   async from(given: Address | null): Promise<From> {
     const checked = given && checkRecipient('from', given)
-    if (this.box !== null) return { from: ownAddress(this.box.mailbox, checked), replyTo: [] }
+    if (this.box !== null) return { from: await this.#ownAddress(this.box.mailbox, checked), replyTo: [] }
     if (checked !== null) return { from: checked, replyTo: [] }
     const provider = await this.#parts.router.defaultFrom(this.sender.teamId)
     const email = provider?.oauthEmail ?? provider?.fromEmail
@@ -83,6 +82,17 @@ export class Desk {
       from: checkRecipient('from', { email, name: fromName }),
       replyTo: replyToEmail === null ? [] : [{ email: replyToEmail, name: replyToName ?? '' }],
     }
+  }
+
+  /** A mailbox sends as itself, as an alias the admin gave, or with a tag of either (decisions §10.8). */
+  async #ownAddress(mailbox: Mailbox, given: Address | null): Promise<Address> {
+    const { directory, db } = this.#parts
+    const name = given?.name || mailbox.displayName || ''
+    if (given === null) return { email: mailbox.email, name }
+    const email = given.email.toLowerCase()
+    if (await directory.aliases.mayWriteAs(db.read, mailbox, email)) return { email, name }
+    const also = mailbox.isAgent ? '' : ' and its aliases, also with a +tag,'
+    throw invalid('from.email', 'forbidden_value', `This mailbox sends as ${mailbox.email}${also} only.`)
   }
 
   /** @throws ProductError rate_limit_exceeded while only the shared account could carry it, and that has carried all it may today */
@@ -123,20 +133,4 @@ export class Desk {
     if (found) return found
     throw invalid('in_reply_to_message_id', 'not_found', 'There is no such message in this mailbox.')
   }
-}
-
-/** A mailbox sends as itself or with a tag of its own (decisions §10.8). */
-function ownAddress(mailbox: Mailbox, given: Address | null): Address {
-  const name = given?.name || mailbox.displayName || ''
-  if (given === null) return { email: mailbox.email, name }
-  const email = given.email.toLowerCase()
-  const at = email.lastIndexOf('@')
-  // An agent has one address and no other (decisions §11.9).
-  const plain = mailbox.isAgent ? email : `${baseLocal(email.slice(0, at))}${email.slice(at)}`
-  if (plain === mailbox.email) return { email, name }
-  throw invalid(
-    'from.email',
-    'forbidden_value',
-    `This mailbox sends as ${mailbox.email}${mailbox.isAgent ? '' : ', also with a +tag,'} only.`,
-  )
 }

@@ -23,6 +23,7 @@ import { domainFilters } from './management/domain-filters.ts'
 import { domains } from './management/domains.ts'
 import { emailLogs } from './management/email-logs.ts'
 import { inboundLogs } from './management/inbound-logs.ts'
+import { mailboxAliases } from './management/mailbox-aliases.ts'
 import { mailboxFilters } from './management/mailbox-filters.ts'
 import { mailboxKeys } from './management/mailbox-keys.ts'
 import { mailboxes } from './management/mailboxes.ts'
@@ -49,6 +50,7 @@ const management = [
   ...mailboxes,
   ...mailboxFilters,
   ...mailboxKeys,
+  ...mailboxAliases,
   ...inboundLogs,
   ...emailLogs,
   ...providers,

@@ -202,6 +202,7 @@ describe('help', () => {
       'domain rotate-key',
       'mailbox create',
       'mailbox key',
+      'mailbox alias',
     ]
     for (const word of words)
       assert.ok(

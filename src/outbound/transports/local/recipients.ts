@@ -59,9 +59,9 @@ export async function findRecipient(
   const teamId = 'domain' in found ? (found.domain?.teamId ?? null) : null
   const refusal = refusalOf(found, rcptTo)
   const policy =
-    mailbox === null || refusal !== null
-      ? null
-      : await policyOf(directory.filters, { mailboxId: mailbox.id, domainId: mailbox.domainId })
+    found.reason === null
+      ? await policyOf(directory.filters, { mailboxId: found.mailbox.id, domainId: found.domain.id })
+      : null
   return { rcptTo, domain, teamId, mailbox, policy, refusal }
 }
 

@@ -20,8 +20,8 @@ import { readSendScope, SendScope } from '../schemas/send-scope.ts'
 import { usageOf } from '../usage.ts'
 import { MANAGEMENT_PAGE } from './pages.ts'
 
-// Longer than any address, so that one with letters beyond ASCII is judged after its domain has been converted.
-const EMAIL_TEXT_MAX = 320
+/** Longer than any address, so that one with letters beyond ASCII is judged after its domain has been converted. */
+export const EMAIL_TEXT_MAX = 320
 
 const listMailboxes = route({
   method: 'GET',
@@ -225,8 +225,9 @@ const deleteMailbox = route({
   path: '/mailboxes/{mailbox_id}',
   operation: 'deleteMailbox',
   tag: 'Mailboxes',
-  summary: 'Ends a mailbox for good: its keys end, its address is free at once.',
-  description: 'Its content is erased after DELETED_MAILBOX_RETENTION_DAYS. Repeating it is no error.',
+  summary: 'Ends a mailbox for good: its keys end, its address and its aliases are free at once.',
+  description:
+    'Its content is erased after `DELETED_MAILBOX_RETENTION_DAYS`; from then on it is missing. Until then repeating it is no error.',
   as: 'team',
   permission: 'mailbox.admin.delete',
   params,

@@ -1,0 +1,22 @@
+// `mailstead mailbox alias`: gives a mailbox a further address.
+
+import { ProductError } from '../base/errors.ts'
+import { presentAlias } from '../surfaces/rest/schemas/alias.ts'
+import type { Command } from './command.ts'
+
+export const mailboxAlias: Command = {
+  words: 'mailbox alias',
+  summary: 'Gives a mailbox a further address at a verified domain of its team.',
+  operands: ['email', 'alias'],
+  async run(call) {
+    const { directory } = await call.open()
+    const [email, address] = call.operands as [string, string]
+    const mailbox = await directory.mailboxes.byEmail(email)
+    if (mailbox === undefined) throw new ProductError('not_found', `There is no mailbox ${email}.`)
+    const alias = await directory.aliases.add(mailbox.teamId, mailbox.id, address)
+    return {
+      data: presentAlias(alias),
+      lines: [`Mail to ${alias.email} comes to ${mailbox.email} (${alias.id}).`],
+    }
+  },
+}

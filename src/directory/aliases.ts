@@ -1,0 +1,116 @@
+// Aliases: further addresses mail reaches a mailbox by, given by whoever administers the team.
+
+import type { Clock } from '../base/clock.ts'
+import { conflict, notFound } from '../base/errors.ts'
+import { newId } from '../base/ids.ts'
+import type { Db, Reader, Tx } from '../db/db.ts'
+import { type Page, type PageKey, pageOf } from '../db/page.ts'
+import { baseLocal } from './local-part.ts'
+import type { Mailbox, Mailboxes } from './mailboxes.ts'
+
+export interface Alias {
+  id: string
+  mailboxId: string
+  domainId: string
+  /** Lower-case. */
+  email: string
+  createdAt: number
+}
+
+/** Aliases a mailbox may have. */
+export const ALIASES_MAX = 50
+
+interface AliasRow {
+  n: number
+  id: string
+  mailbox_id: string
+  domain_id: string
+  email: string
+  created_at: number
+}
+
+interface Parts {
+  db: Db
+  clock: Clock
+  mailboxes: Mailboxes
+}
+
+export class Aliases {
+  readonly #parts: Parts
+
+  constructor(parts: Parts) {
+    this.#parts = parts
+  }
+
+  /** Newest first. */
+  async list(mailboxId: string, { limit, after }: { limit: number; after: PageKey | null }): Promise<Page<Alias>> {
+    const rows = await this.#parts.db.read.all<AliasRow>(
+      `SELECT * FROM aliases WHERE mailbox_id = ?${after === null ? '' : ' AND (created_at, n) < (?, ?)'}
+       ORDER BY created_at DESC, n DESC LIMIT ?`,
+      [mailboxId, ...(after ?? []), limit + 1],
+    )
+    return pageOf(rows, limit, (row) => [row.created_at, row.n], present)
+  }
+
+  /**
+   * Gives a mailbox a further address. It may lie at any verified domain of the team.
+   * @throws ProductError not_found, validation_error, conflict (the address is in use, the mailbox is deleted or has enough aliases)
+   */
+  async add(teamId: string, mailboxId: string, written: string): Promise<Alias> {
+    const { db, clock, mailboxes } = this.#parts
+    return db.write(async (tx) => {
+      const mailbox = await mailboxes.getIn(tx, teamId, mailboxId)
+      if (mailbox === undefined) throw notFound('mailbox')
+      if (mailbox.status === 'deleted') throw conflict('The mailbox is deleted.')
+      const address = await mailboxes.freeAddress(tx, teamId, written)
+      const sql = 'SELECT count(*) AS count FROM aliases WHERE mailbox_id = ?'
+      const { count } = (await tx.get<{ count: number }>(sql, [mailboxId]))!
+      if (count >= ALIASES_MAX) throw conflict(`The mailbox already has ${ALIASES_MAX} aliases.`)
+      const row = {
+        ...{ id: newId('alias'), mailbox_id: mailboxId, domain_id: address.domainId, email: address.email },
+        created_at: clock.now(),
+      }
+      return present({ n: await tx.insert('aliases', row), ...row })
+    })
+  }
+
+  /** Takes an address away; mail to it is refused from then on. @throws ProductError not_found */
+  async remove(teamId: string, mailboxId: string, id: string): Promise<void> {
+    const { db, mailboxes } = this.#parts
+    await db.write(async (tx) => {
+      if ((await mailboxes.getIn(tx, teamId, mailboxId)) === undefined) throw notFound('mailbox')
+      const { changes } = await tx.run('DELETE FROM aliases WHERE id = ? AND mailbox_id = ?', [id, mailboxId])
+      if (changes === 0) throw notFound('alias')
+    })
+  }
+
+  /** Whether there are aliases at a domain. */
+  async anyAt(tx: Tx, domainId: string): Promise<boolean> {
+    return (await tx.get('SELECT 1 AS found FROM aliases WHERE domain_id = ? LIMIT 1', [domainId])) !== undefined
+  }
+
+  /**
+   * Whether a mailbox may call itself by an address: its own, an alias, or either with a `+tag` (decisions §10.8). An agent has one
+   * address and no other (decisions §11.9).
+   */
+  async mayWriteAs(reader: Reader, mailbox: Mailbox, email: string): Promise<boolean> {
+    const written = email.toLowerCase()
+    if (written === mailbox.email) return true
+    if (mailbox.isAgent) return false
+    const at = written.lastIndexOf('@')
+    const plain = `${baseLocal(written.slice(0, Math.max(at, 0)))}${written.slice(at)}`
+    if (plain === mailbox.email) return true
+    const sql = 'SELECT 1 AS found FROM aliases WHERE mailbox_id = ? AND email = ?'
+    return (await reader.get(sql, [mailbox.id, plain])) !== undefined
+  }
+}
+
+function present(row: AliasRow): Alias {
+  return {
+    id: row.id,
+    mailboxId: row.mailbox_id,
+    domainId: row.domain_id,
+    email: row.email,
+    createdAt: row.created_at,
+  }
+}
