@@ -32,6 +32,8 @@ interface Places {
 export const SUSPENDED_DEFER_MS = 7 * 86_400_000
 // RFC 2142 §4-5, RFC 5321 §4.5.1: these reach somebody at every domain.
 const ROLE_NAMES = ['postmaster', 'abuse']
+// The DMARC records we tell owners of domains to publish ask for reports to that name at the appliance (decisions §4.2).
+const OPERATOR_NAMES = [...ROLE_NAMES, 'dmarc']
 
 /**
  * Who receives what is sent to `localPart` at `domain`: two reads by index, more for aliases and role names only.
@@ -60,7 +62,7 @@ async function findOwner({ mailboxes }: Places, domain: ReceivingDomain): Promis
 
 // Role names of the appliance itself reach the oldest mailbox of all: it is the operator's.
 async function findOperator({ mailboxes, domains }: Places, local: string): Promise<Receiver> {
-  const mailbox = ROLE_NAMES.includes(local) ? await mailboxes.oldest('all') : undefined
+  const mailbox = OPERATOR_NAMES.includes(local) ? await mailboxes.oldest('all') : undefined
   const domain = mailbox && (await domains.receivingById(mailbox.domainId))
   return domain ? { reason: null, mailbox, domain } : { reason: 'unknown_recipient', domain: null }
 }

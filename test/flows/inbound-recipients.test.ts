@@ -71,7 +71,13 @@ test('who is unknown gets 550 5.1.1, who is none of ours 550 5.7.1', async () =>
 
 test('postmaster and abuse reach somebody, at a domain and without one', async () => {
   await using client = await transaction()
-  for (const path of ['postmaster', 'Postmaster@in.test', 'abuse@in.test', 'postmaster@mx.mailstead.test']) {
+  for (const path of [
+    'postmaster',
+    'Postmaster@in.test',
+    'abuse@in.test',
+    'postmaster@mx.mailstead.test',
+    'dmarc@mx.mailstead.test',
+  ]) {
     assert.match((await client.command(`RCPT TO:<${path}>`)).text, /^250 2\.1\.5 /, path)
   }
   assert.match(await finish(client), /^250 /)

@@ -68,6 +68,9 @@ const table: [local: string, domain: string | null, expected: string][] = [
   ['postmaster', MAIL_HOST, 'ana@demo.test'],
   ['abuse', MAIL_HOST, 'ana@demo.test'],
   ['ana', MAIL_HOST, 'unknown_recipient'],
+  ['dmarc', MAIL_HOST, 'ana@demo.test'],
+  ['DMARC+reports', MAIL_HOST, 'ana@demo.test'],
+  ['dmarc', 'demo.test', 'unknown_recipient'],
 ]
 
 describe('receiver', () => {
