@@ -11,7 +11,22 @@ const HostName = Type.String({
 const HostPort = Type.String({ pattern: '^(\\[[0-9a-fA-F:.]+\\]|[0-9.]+):[0-9]{1,5}$' })
 const Days = Type.Integer({ minimum: 1, maximum: 3660 })
 
-const later = (meaning: string) => `${meaning} Not used yet.`
+/** Features of the Mailbox API an operator can withhold (decisions §10.2). */
+export const MAILBOX_GATES = [
+  'identity_mutation',
+  'quota_mutation',
+  'vacation_response',
+  'filter_script_writes',
+  'events',
+  'raw_protocol',
+  'attachment_parsing',
+  'message_copy',
+  'message_import',
+  'message_parse',
+  'blob_lookup',
+  'blob_copy',
+] as const
+export type MailboxGate = (typeof MAILBOX_GATES)[number]
 
 /** One schema per setting. `default` is what holds when nobody says otherwise; `description` is what the operator reads. */
 export const settings = {
@@ -166,7 +181,6 @@ export const settings = {
     },
   ),
 
-  // Named and checked from the first day (decisions §13), so that a settings file need not change when their feature comes.
   TRASH_RETENTION_DAYS: { ...Days, default: 30, description: 'Days mail stays in Trash and Junk.' },
   DELETED_MAILBOX_RETENTION_DAYS: {
     ...Days,
@@ -217,9 +231,9 @@ export const settings = {
     default: [],
     description: 'File name extensions that may be sent beside the usual ones.',
   }),
-  MAILBOX_GATED: Type.Array(Type.String({ pattern: '^[a-z_]{1,64}$' }), {
+  MAILBOX_GATED: Type.Array(Type.Enum([...MAILBOX_GATES]), {
     default: [],
-    description: later('Features of the Mailbox API that are withheld.'),
+    description: `Features of the Mailbox API that are withheld from everybody: ${MAILBOX_GATES.join(', ')}.`,
   }),
   CLAMAV_HOST: Type.String({
     default: '',

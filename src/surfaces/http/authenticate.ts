@@ -54,7 +54,10 @@ export function requirePermission(visit: Visit): void {
   // The operator's listener knows no other key, and its routes ask for no permission.
   if (principal.kind === 'operator') return
   const kindFits = route.as === 'any' || route.as === principal.kind
-  if (kindFits && (permissions.length === 0 || permissions.some((one) => allows(principal.permissions, one)))) return
+  if (kindFits && (permissions.length === 0 || permissions.some((one) => allows(principal.permissions, one)))) {
+    requireOpenGate(visit)
+    return
+  }
   // RFC 6750 3.1: an agent learns which scopes would do.
   if (principal.kind === 'mailbox' && principal.agent !== undefined) {
     const scope = permissions.length > 0 ? `, scope="${permissions.join(' ')}"` : ''
@@ -65,6 +68,13 @@ export function requirePermission(visit: Visit): void {
   }
   const wanted = route.as === 'mailbox' ? 'a mailbox credential' : 'a root key'
   throw new ProductError('insufficient_permissions', `This takes ${wanted}.`)
+}
+
+/** 403 for a feature the operator withholds (decisions §10.2): no other credential would do. */
+function requireOpenGate(visit: Visit): void {
+  const { gate } = visit.found.entry!.route
+  if (gate === undefined || !visit.desk.app.config.MAILBOX_GATED.includes(gate)) return
+  throw new ProductError('insufficient_permissions', `The feature ${gate} is withheld on this appliance.`)
 }
 
 /** RFC 6750 3 and RFC 9728 5.1: where a client learns how to get a credential. */

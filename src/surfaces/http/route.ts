@@ -2,6 +2,7 @@
 
 import type { Static, TObject, TSchema } from 'typebox'
 import type { ProductError } from '../../base/errors.ts'
+import type { MailboxGate } from '../../config/config.ts'
 import type { Context } from '../../context.ts'
 import type { Tx } from '../../db/db.ts'
 import type { MailboxPrincipal, OperatorPrincipal, TeamPrincipal } from '../../directory/principal.ts'
@@ -164,6 +165,8 @@ export interface Route<
   as: A
   /** One permission, or several of which one is enough; none needed when left out. */
   permission?: string | readonly string[]
+  /** The feature it belongs to, where that is one an operator can withhold (`MAILBOX_GATED`). */
+  gate?: MailboxGate
   params?: P
   query?: Q
   body?: B

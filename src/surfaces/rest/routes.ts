@@ -7,6 +7,7 @@ import { attachments } from './mailbox/attachments.ts'
 import { blobs } from './mailbox/blobs.ts'
 import { cleanContents } from './mailbox/clean-content.ts'
 import { folders } from './mailbox/folders.ts'
+import { behindGate } from './mailbox/gates.ts'
 import { readMe } from './mailbox/me.ts'
 import { messages } from './mailbox/messages.ts'
 import { raw } from './mailbox/raw.ts'
@@ -79,7 +80,7 @@ const mailbox = [
   ...cleanContents,
   ...submissions,
   ...sync,
-]
+].map(behindGate)
 
 const operator = [
   ...operatorQueue,

@@ -2,6 +2,7 @@
 
 import type { Static } from 'typebox'
 import { notFound } from '../../../base/errors.ts'
+import type { MailboxGate } from '../../../config/config.ts'
 import { allows } from '../../../directory/permissions.ts'
 import type { MailboxPrincipal } from '../../../directory/principal.ts'
 import { type Route, route } from '../../http/route.ts'
@@ -40,19 +41,21 @@ export function sessionRoute(others: readonly Route[]): Route {
         mailbox: { id, email, ...(displayName === null ? {} : { display_name: displayName }) },
         states: { messages, folders, threads, submissions, identities, quotas },
         limits: MAILBOX_LIMITS,
-        ...abilities(principal, [...others, self]),
+        ...abilities(principal, [...others, self], app.config.MAILBOX_GATED),
       }
     },
   })
   return self
 }
 
-/** The members of the session that follow from what the credential may call. */
-export function abilities(
+/** The members of the session that follow from what the credential may call. @param withheld by the operator, from everybody */
+function abilities(
   principal: MailboxPrincipal,
   routes: readonly Route[],
+  withheld: readonly MailboxGate[],
 ): Pick<Static<typeof Session>, 'capabilities' | 'gated' | 'endpoints'> {
-  const callable = routes.filter((candidate) => mayCall(principal, candidate))
+  const open = routes.filter(({ gate }) => gate === undefined || !withheld.includes(gate))
+  const callable = open.filter((candidate) => mayCall(principal, candidate))
   const names = new Set(callable.map(nameOf))
   // One route, and a scope more for what cannot be taken back.
   if (names.has(DELETE) && allows(principal.permissions, 'mailbox.write')) names.add(`${DELETE}?permanent=true`)
@@ -61,7 +64,7 @@ export function abilities(
       [K in keyof T]: boolean
     }
   const { messages, threads, folders, submissions, identities, quotas, attachments } = CAPABILITY_ENDPOINTS
-  const gates = Object.entries(flags(GATED_ENDPOINTS)).map(([feature, open]) => [feature, !open])
+  const gates = Object.entries(flags(GATED_ENDPOINTS)).map(([feature, isOpen]) => [feature, !isOpen])
   return {
     capabilities: {
       messages: { ...flags(messages), update_fields: names.has(UPDATE) ? UPDATE_FIELDS : [] },

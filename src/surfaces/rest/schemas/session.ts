@@ -1,6 +1,7 @@
 // What a mailbox credential can do here and now, told from the routes there are.
 
 import { type Static, type TBoolean, Type } from 'typebox'
+import type { MailboxGate } from '../../../config/config.ts'
 import { MAILBOX_LIMITS } from '../mailbox/limits.ts'
 import { Mailbox } from './mailbox.ts'
 import { record } from './record.ts'
@@ -81,7 +82,7 @@ export const GATED_ENDPOINTS = {
   message_parse: 'POST /mailbox/messages/parse',
   blob_lookup: 'POST /mailbox/blobs/lookup',
   blob_copy: 'POST /mailbox/blobs/copy',
-} as const
+} as const satisfies Record<MailboxGate, string>
 
 /** The groups of `endpoints`; a route belongs to the one its tag names. */
 export const ENDPOINT_GROUPS = ['mailbox', 'messages', 'threads', 'folders', 'submissions', 'usage', 'sync'] as const
