@@ -116,7 +116,7 @@ const removeDomain = route({
   tag: 'Domains',
   summary: 'Removes a domain, its rules and its keys.',
   description:
-    '409 while a mailbox at the domain is active or suspended. From then on mail for it is refused, and mail from it that ' +
+    '409 while a mailbox that is active or suspended has an address at the domain. From then on mail for it is refused, and mail from it that ' +
     'still waits is rejected. Logs stay; whoever adds the name again gets new records to publish.',
   as: 'team',
   permission: 'domain.delete',

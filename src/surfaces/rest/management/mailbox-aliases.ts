@@ -45,14 +45,19 @@ const createAlias = route({
   permission: 'mailbox.admin.manage',
   idempotent: true,
   params: ofMailbox,
-  body: record('MailboxAliasCreate', 'What a new alias is made of.', {
-    email: Type.String({
-      minLength: 3,
-      maxLength: EMAIL_TEXT_MAX,
-      description: 'At a verified domain of the team, in the form of an address of a mailbox.',
-      examples: ['orders@shop.example'],
-    }),
-  }),
+  body: record(
+    'MailboxAliasCreate',
+    'What a new alias is made of.',
+    {
+      email: Type.String({
+        minLength: 3,
+        maxLength: EMAIL_TEXT_MAX,
+        description: 'At a verified domain of the team, in the form of an address of a mailbox.',
+        examples: ['orders@shop.example'],
+      }),
+    },
+    { email: 'orders@shop.example' },
+  ),
   reply: Alias,
   status: 201,
   async handle({ params: { mailbox_id: id }, body, principal, app }) {
