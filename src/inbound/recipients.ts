@@ -123,7 +123,9 @@ export class Recipients {
     const at = mailbox.email.lastIndexOf('@')
     const path = { address: rcptTo, local: mailbox.email.slice(0, at), domain: mailbox.email.slice(at + 1) }
     const reader = await this.#judgeMailbox(path, false, gathering)
-    return { ...report, reader: isTurned(reader) ? null : reader }
+    // The address may be somebody else's since: what is meant for the one before is none of hers.
+    const isSame = !isTurned(reader) && reader.mailbox.id === mailbox.id
+    return { ...report, reader: isSame ? reader : null }
   }
 
   /** @returns null when a mail of that size fits into the mailbox */

@@ -170,6 +170,17 @@ test('an auto-reply reaches the mailbox that sent the mail', async () => {
   )
 })
 
+test('what is meant for a mailbox that ended does not reach whoever has its address now', async () => {
+  const before = await team.mailbox('sales@shop.test')
+  const email = await sent.sent(['away@out.test'], before)
+  await app.directory.mailboxes.delete(team.id, before.id)
+  const now = await team.mailbox('sales@shop.test')
+  const more = ['Auto-Submitted: auto-replied', `In-Reply-To: <${email.internetMessageId}>`]
+  const reply = plainMail({ from: 'away@out.test', to: addressOf(email), subject: 'Out of office', more })
+  assert.match(await offer(addressOf(email), reply), /^550 5\.7\.1 /)
+  assert.deepEqual(await keptIn(house, now.id), [])
+})
+
 test('what is no report is refused where no mailbox sent the mail, and the log says so', async () => {
   const email = await sent.sent(['x@out.test'])
   const reply = await offer(addressOf(email), plainMail({ from: 'ann@out.test', to: addressOf(email) }), 'ann@out.test')
