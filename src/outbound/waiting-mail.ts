@@ -78,7 +78,7 @@ export class WaitingMail {
   async drain(mailboxId: string): Promise<number> {
     const { db, emails, fate } = this.#parts
     return db.write(async (tx) => {
-      const waiting = (await emails.pendingOf(tx, mailboxId)).slice(0, DRAINED_AT_ONCE)
+      const waiting = await emails.pendingOf(tx, mailboxId, DRAINED_AT_ONCE)
       let dropped = 0
       for (const n of waiting) if (await fate.apply(tx, n, { kind: 'cancelled' }, null)) dropped++
       return dropped

@@ -55,6 +55,21 @@ test('with create_api_key the answer holds a key that works, also when it is rep
   assert.equal(data<NewMailbox>(again, 201).api_key?.key, made.api_key?.key)
 })
 
+test('with a mailbox everything ends that it wanted to be sent', async () => {
+  const { id, api_key } = data<NewMailbox>(await create({ email: 'later@shop.test', create_api_key: true }), 201)
+  const mail = { to: [{ email: 'x@far.test' }, { email: 'y@far.test' }], subject: 'Later', text_body: 'x' }
+  const send_at = new Date(Date.now() + 86_400_000).toISOString()
+  data(await house.call('POST', '/mailbox/messages/send', api_key!.key, { ...mail, send_at }), 202)
+  data(await house.call('DELETE', `/mailboxes/${id}`, team.key))
+  const rows = data<{ status: string; status_reason: string }[]>(
+    await house.get(`/emails/logs?mailbox_id=${id}`, team.key),
+  )
+  assert.deepEqual(
+    rows.map(({ status, status_reason }) => `${status} ${status_reason}`),
+    ['failed cancelled', 'failed cancelled'],
+  )
+})
+
 test('a mailbox is refused with the member that is wrong', async () => {
   await team.mailbox('taken@shop.test')
   failure(await create({ email: 'taken@shop.test' }), 409, 'conflict')

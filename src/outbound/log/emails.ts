@@ -93,11 +93,11 @@ export class Emails {
     return reader.all(`SELECT n, attempts FROM deliveries WHERE email = ? AND status = 'pending' ORDER BY n`, [email])
   }
 
-  /** Keys of the deliveries of a mailbox that are open, read by an index of their own. */
-  async pendingOf(reader: Reader, mailboxId: string): Promise<number[]> {
+  /** Keys of the deliveries of a mailbox that are open, read by an index of their own; the first ones where there is a limit. */
+  async pendingOf(reader: Reader, mailboxId: string, limit = Number.MAX_SAFE_INTEGER): Promise<number[]> {
     const rows = await reader.all<{ n: number }>(
-      `SELECT n FROM deliveries WHERE mailbox_id = ? AND status = 'pending' ORDER BY n`,
-      [mailboxId],
+      `SELECT n FROM deliveries WHERE mailbox_id = ? AND status = 'pending' ORDER BY n LIMIT ?`,
+      [mailboxId, limit],
     )
     return rows.map(({ n }) => n)
   }
