@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
+import { newId } from '../../src/base/ids.ts'
 import { ManualClock } from '../support/clock.ts'
 import { type Json, startHouse } from '../support/house.ts'
 import { data, failure, walk } from './expect.ts'
@@ -94,4 +95,33 @@ test('lists are filtered by how far a mail has come, by time and by thread, page
     201,
   ).key
   failure(await house.call('POST', `/mailbox/submissions/${last.id}/cancel`, reader), 403, 'insufficient_permissions')
+})
+
+test('what is rare is looked for piece by piece', async () => {
+  const account = (await house.app.store.accounts.byMailbox(ben.id))!
+  const envelope = { mailFrom: '', rcptTo: ['ana@shop.test'] }
+  const rare = newId('email')
+  // Old ones, of which the delivery log knows nothing any more: they count as sent.
+  await house.app.db.write(async (tx) => {
+    for (let n = 0; n < 1000; n++) {
+      await house.app.store.submissions.create(tx, {
+        ...{
+          account: account.n,
+          emailId: n === 7 ? rare : newId('email'),
+          messageId: null,
+          threadId: null,
+          identityId: null,
+        },
+        ...{ envelope, subject: 'Old', sendAt: 0 },
+      })
+    }
+    await tx.run('UPDATE submissions SET canceled_at = 1, created_at = 0 WHERE email_id = ?', [rare])
+  })
+  const first = await house.get('/mailbox/submissions?status=canceled', ben.key)
+  assert.deepEqual([first.body.data, first.body.pagination.has_more], [[], true])
+  const found = await walk<Json>(house, '/mailbox/submissions?status=canceled', ben.key)
+  assert.deepEqual(
+    found.map(({ message_id }) => message_id),
+    [rare],
+  )
 })

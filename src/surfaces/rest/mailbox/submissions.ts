@@ -16,6 +16,8 @@ import { accountOf, writableAccountOf } from './account.ts'
 import { MAILBOX_PAGE } from './limits.ts'
 
 const STATUSES = ['scheduled', 'queued', 'sending', 'sent', 'partially_sent', 'failed', 'canceled'] as const
+/** Submissions looked through for one page. */
+const LOOKED_MAX = 400
 const params = Type.Object({ submission_id: Id('submission') })
 
 const Recipient = record('SubmissionRecipient', 'One recipient.', {
@@ -51,7 +53,9 @@ const listSubmissions = route({
   operation: 'listSubmissions',
   tag: 'Submissions',
   summary: 'Lists what was asked to be sent, newest first.',
-  description: '`meta.state` is the state of the submissions.',
+  description:
+    '`meta.state` is the state of the submissions. With `status`, a page may be shorter than asked for, even empty, while ' +
+    '`has_more` is true: few are looked through at a time.',
   as: 'mailbox',
   permission: 'mailbox.read',
   query: pageQuery({
@@ -72,22 +76,26 @@ const listSubmissions = route({
       before: query.before === undefined ? undefined : parseTime(query.before),
       threadId: query.thread_id,
     }
-    // How far a mail has come is told by its deliveries: pages are looked through until one is full.
+    const { status, limit } = query
+    // How far a mail has come is told by its deliveries: they are looked through until a page is full, but not without an end.
     const items: Static<typeof Submission>[] = []
-    for (let from = after; ; ) {
-      const page = await app.store.submissions.list(account, { ...filter, limit: query.limit, cursor: from })
+    let from = after
+    for (let looked = 0; looked < LOOKED_MAX; ) {
+      const page = await app.store.submissions.list(account, { ...filter, limit, cursor: from })
       for (const kept of page.items) {
         const one = await present(app, kept)
-        if (query.status !== undefined && one.status !== query.status) continue
+        if (status !== undefined && one.status !== status) continue
         items.push(one)
-        if (items.length === query.limit) {
+        if (items.length === limit) {
           const isLast = kept === page.items.at(-1) && page.next === null
           return { items, next: isLast ? null : [kept.createdAt, kept.n], meta: { state } }
         }
       }
       if (page.next === null) return { items, next: null, meta: { state } }
       from = page.next
+      looked += page.items.length
     }
+    return { items, next: from, meta: { state } }
   },
 })
 
