@@ -5,6 +5,7 @@ import { consumption } from './consumption.ts'
 import { contentNames } from './content-names.ts'
 import { domainChecks } from './domain-checks.ts'
 import type { Job } from './job.ts'
+import { mailCountRetention, mailCountRollUp } from './mail-counts.ts'
 import { mailboxPurge } from './mailbox-purge.ts'
 import { oldRubbish } from './old-rubbish.ts'
 import { ownerNotices } from './owner-notices.ts'
@@ -22,12 +23,14 @@ export const jobs: readonly Job[] = [
   domainChecks,
   agentSweep,
   consumption,
+  mailCountRollUp,
   ownerNotices,
   inboundLogRetention,
   deliveryLogRetention,
   webhookAttemptRetention,
   eventRetention,
   changeRetention,
+  mailCountRetention,
   uploadExpiry,
   oldRubbish,
   mailboxPurge,

@@ -5,6 +5,8 @@ import { searchText, searchWords } from '../base/words.ts'
 import type { Db, Row, SqlValue, Tx } from '../db/db.ts'
 import { type Page, type PageKey, pageOf } from '../db/page.ts'
 import type { AuthResult } from '../mail/mail.ts'
+import type { Counters } from './metrics/counters.ts'
+import type { Counts } from './metrics/tally.ts'
 
 export type InboundStatus = 'stored' | 'junk' | 'refused' | 'deferred' | 'duplicate'
 
@@ -106,14 +108,24 @@ interface LogRow {
 
 export class InboundLog {
   readonly #db: Db
+  readonly #counters: Pick<Counters, 'count'>
 
-  constructor(db: Db) {
+  constructor(db: Db, counters: Pick<Counters, 'count'>) {
     this.#db = db
+    this.#counters = counters
   }
 
-  /** Writes rows as part of a unit of work. */
+  /** Writes rows as part of a unit of work, and counts them. */
   async appendMany(tx: Tx, rows: readonly NewInboundRow[]): Promise<void> {
-    for (const row of rows) await tx.insert('inbound_log', { id: newId('inboundLog'), ...columnsOf(row) })
+    for (const row of rows) {
+      await tx.insert('inbound_log', { id: newId('inboundLog'), ...columnsOf(row) })
+      const counts = countsOf(row)
+      if (counts === null) continue
+      this.#counters.count(tx, {
+        ...{ teamId: row.teamId, at: row.createdAt, provider: null, mailboxId: row.mailboxId },
+        ...{ domain: row.domain, isOwnDomain: true, recipientDomain: row.domain, reason: row.reason, counts },
+      })
+    }
   }
 
   /** The rows of a team, newest first. */
@@ -176,6 +188,15 @@ export class InboundLog {
       if (changes < PRUNE_BATCH) return erased
     }
   }
+}
+
+/** Decisions §7.2. @returns null for what is not counted: put off it comes again, and a report is no mail to anybody */
+function countsOf({ status, messageId, evidence }: NewInboundRow): Partial<Counts> | null {
+  if (status === 'junk') return { received_spam: 1 }
+  if (status === 'stored' && messageId) return { received: 1 }
+  // One row stands for many unknown recipients that were tried from one address.
+  if (status === 'refused') return { received_blocked: typeof evidence.probes === 'number' ? evidence.probes : 1 }
+  return null
 }
 
 function columnsOf(row: NewInboundRow): Row {

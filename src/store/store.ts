@@ -17,6 +17,9 @@ import { InboundLog } from './inbound-log.ts'
 import { MessageEdits } from './messages/edits.ts'
 import { Messages } from './messages/messages.ts'
 import { purgeCorrespondents, purgeMessages } from './messages/purge.ts'
+import { Counters } from './metrics/counters.ts'
+import { Reports } from './metrics/reports.ts'
+import { RollUp } from './metrics/roll-up.ts'
 import { Purge, type PurgePart } from './purge.ts'
 import { SentMails } from './sent.ts'
 import { Submissions } from './submissions.ts'
@@ -44,6 +47,10 @@ export interface Store {
   /** Files given beforehand, to be sent or imported. */
   uploads: Uploads
   inboundLog: InboundLog
+  /** What happens to mail, counted by the hour: written, kept and read. */
+  counters: Counters
+  rollUp: RollUp
+  reports: Reports
   /** What mailboxes keep of the mail they send. */
   sent: SentMails
   submissions: Submissions
@@ -71,6 +78,7 @@ export function openStore(parts: { db: Db; blobsDb: Db; clock: Clock; vault: Vau
   const names = new BlobNames(vault)
   const uploads = new Uploads({ db, clock, names, heldNames })
   const submissions = new Submissions({ db, clock, accounts, changes })
+  const counters = new Counters()
   const deliverer = new Deliverer({ db, clock, accounts, folders, changes, blobs, names })
   const edits = new MessageEdits({ db, clock, accounts, folders, changes })
   const kept: PurgePart[] = [
@@ -98,7 +106,10 @@ export function openStore(parts: { db: Db; blobsDb: Db; clock: Clock; vault: Vau
     edits,
     folderEdits: new FolderEdits({ db, clock, accounts, changes, edits }),
     threads: new Threads({ db, clock, accounts, folders }),
-    inboundLog: new InboundLog(db),
+    inboundLog: new InboundLog(db, counters),
+    counters,
+    rollUp: new RollUp({ db, clock }),
+    reports: new Reports(db),
     sent: new SentMails({ clock, accounts, folders, changes, submissions, names }),
     submissions,
     emptying: new Emptying({ db, accounts, edits }),

@@ -67,6 +67,7 @@ const OWNERS = new Map([
   ['billing_accounts', 'src/outbound/figures/'],
   ['billing_transactions', 'src/outbound/figures/'],
   ['billing_meters', 'src/outbound/figures/'],
+  ['mail_counts', 'src/store/metrics/'],
   ['events', 'src/events/'],
   ['webhooks', 'src/events/webhooks/'],
   ['webhook_queue', 'src/events/webhooks/'],

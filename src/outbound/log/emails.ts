@@ -4,8 +4,10 @@ import type { Clock } from '../../base/clock.ts'
 import { ID_PREFIX, newId } from '../../base/ids.ts'
 import { searchText } from '../../base/words.ts'
 import type { Db, Reader, Tx } from '../../db/db.ts'
+import type { Counters } from '../../store/metrics/counters.ts'
 import type { OutboundParts } from '../parts.ts'
 import type { Carrier, Delivery, Email } from '../records.ts'
+import { domainOf, factOf } from './facts.ts'
 import { countOpen } from './open-content.ts'
 import {
   DELIVERY_COLUMNS,
@@ -51,10 +53,12 @@ const SAID_BY_SERVERS = new Set(['sent', 'deferred', 'bounced', 'expired'])
 export class Emails {
   readonly #db: Db
   readonly #clock: Clock
+  readonly #counters: Pick<Counters, 'count'>
 
-  constructor({ db, clock }: Pick<OutboundParts, 'db' | 'clock'>) {
+  constructor({ db, clock, store }: Pick<OutboundParts, 'db' | 'clock' | 'store'>) {
     this.#db = db
     this.#clock = clock
+    this.#counters = store.counters
   }
 
   /** Writes a mail and a pending delivery per recipient as part of a unit of work. */
@@ -70,13 +74,15 @@ export class Emails {
         team_id: email.teamId,
         mailbox_id: email.mailboxId,
         to_email: to,
-        domain: to.slice(to.lastIndexOf('@') + 1).toLowerCase(),
+        domain: domainOf(to),
         sent_from_email: email.from.email,
         status: 'pending',
         created_at: email.queuedAt,
         words: searchText([to, email.from.email, email.id, email.subject]),
       })
       deliveries.push({ n: delivery, id, to })
+      const fact = factOf({ ...email, domainId, to }, email.queuedAt)
+      if (fact !== null) this.#counters.count(tx, { ...fact, provider: null, reason: null, counts: { accepted: 1 } })
     }
     return { email: { n, ...email }, deliveries }
   }

@@ -2,12 +2,14 @@
 
 import type { Clock } from '../../base/clock.ts'
 import type { Tx } from '../../db/db.ts'
+import type { Counters } from '../../store/metrics/counters.ts'
 import type { Meter } from '../figures/meter.ts'
 import type { OutboundParts } from '../parts.ts'
 import type { Queue } from '../queue.ts'
 import type { Carrier, DeliveryStatus, EmailSource, Outcome } from '../records.ts'
 import type { Suppressions } from '../suppressions.ts'
 import { bodyOf } from './bodies.ts'
+import { countedAs, factOf } from './facts.ts'
 import { type Move, moveOf } from './moves.ts'
 import { countOpen } from './open-content.ts'
 import { stepsOf, withStep } from './timeline.ts'
@@ -17,6 +19,7 @@ interface Parts extends Pick<OutboundParts, 'clock' | 'outbox'> {
   suppressions: Pick<Suppressions, 'add'>
   meter: Pick<Meter, 'settle'>
   store: {
+    counters: Pick<Counters, 'count'>
     submissions: {
       /** Tells clients of the mailbox that the recipients of a mail are to be asked for again. */
       touch(tx: Tx, emailId: string): Promise<unknown>
@@ -114,11 +117,22 @@ export class Fate {
       const carrier = { id: row.provider_id, name: row.provider_name }
       await this.#parts.meter.settle(tx, row.team_id, move.status === 'sent' ? carrier : null, now)
     }
+    this.#count(tx, row, outcome, now)
     const change = wanting(move.status, isNoticed) - wanting(row.status, false)
     if (change !== 0) await countOpen(tx, row.email, change)
     const suppressed = await this.#suppress(tx, row, move)
     if (isTold) await this.#tell(tx, row, move, { outcome, at: now, suppressed })
     if (row.mailbox_id !== null) await store.submissions.touch(tx, row.email_id)
+  }
+
+  #count(tx: Tx, row: Row, outcome: Outcome, at: number): void {
+    const { team_id: teamId, mailbox_id: mailboxId, domain_id: domainId, source, to_email: to } = row
+    const mail = { teamId, mailboxId, domainId, source, to, from: { email: row.from_email, name: row.from_name } }
+    const fact = factOf(mail, at)
+    const counted = countedAs({ status: row.status, statusReason: row.status_reason }, outcome)
+    if (fact === null || counted === null) return
+    const provider = row.provider_id === null ? null : { id: row.provider_id, name: row.provider_name }
+    this.#parts.store.counters.count(tx, { ...fact, ...counted, provider })
   }
 
   /** Who gets no more mail is the business of the team's own mail, not of what the appliance writes by itself. */

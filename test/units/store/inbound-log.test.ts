@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { after, before, beforeEach, it } from 'node:test'
 import { newId } from '../../../src/base/ids.ts'
 import { DETAIL_MAX, type InboundFilter, type NewInboundRow } from '../../../src/store/inbound-log.ts'
+import { noCounts } from '../../../src/store/metrics/tally.ts'
 import type { PageKey } from '../../../src/store/records.ts'
 import { openTestStore, type TestStore } from '../../support/mailbox.ts'
 
@@ -141,4 +142,28 @@ it('rows are pruned by age', async () => {
   assert.equal(await house.store.inboundLog.prune(0), 1500)
   assert.deepEqual(await found({}), [50])
   assert.equal(await house.store.inboundLog.prune(0), 0)
+})
+
+it('rows are counted by what became of them; one stands for all the probes it tells of', async () => {
+  await write(
+    { messageId: newId('message') },
+    { status: 'junk', reason: 'spam', messageId: newId('message') },
+    { status: 'refused', reason: 'spam' },
+    { status: 'refused', reason: 'unknown_recipient', evidence: { probes: 70 } },
+    // A report is no mail to anybody; what was put off comes again; a duplicate was counted before.
+    { status: 'stored' },
+    { status: 'deferred', reason: 'mailbox_full' },
+    { status: 'duplicate', messageId: newId('message') },
+  )
+  const [counts] = await house.store.reports.sums(team, [{ from: 0, to: 1 }], { domain: 'shop.example' })
+  assert.deepEqual(counts, { ...noCounts(), received: 1, received_spam: 1, received_blocked: 71 })
+  const { shares } = await house.store.reports.shares(team, { from: 0, to: 1 }, { by: 'event_reason', limit: 9 })
+  assert.deepEqual(
+    shares.map(({ key, counts: found }) => [key, found.received_blocked]),
+    [
+      ['unknown_recipient', 70],
+      ['spam', 1],
+      [null, 0],
+    ],
+  )
 })

@@ -1,0 +1,61 @@
+// What of a move of a delivery is counted (decisions §7.2).
+
+import type { Fact } from '../../store/metrics/counters.ts'
+import type { Counts } from '../../store/metrics/tally.ts'
+import type { Delivery, Email, Outcome } from '../records.ts'
+import type { Standing } from './moves.ts'
+
+/** @returns what is the same of every fact about a delivery; null for mail of the appliance itself, which is not counted */
+export function factOf(
+  mail: Pick<Email, 'teamId' | 'mailboxId' | 'source' | 'from'> & Pick<Delivery, 'to'> & { domainId: string | null },
+  at: number,
+): Pick<Fact, 'teamId' | 'at' | 'mailboxId' | 'domain' | 'isOwnDomain' | 'recipientDomain'> | null {
+  if (mail.source === 'system') return null
+  return {
+    teamId: mail.teamId,
+    at,
+    mailboxId: mail.mailboxId,
+    domain: domainOf(mail.from.email),
+    isOwnDomain: mail.domainId !== null,
+    recipientDomain: domainOf(mail.to),
+  }
+}
+
+/** What follows the last @, in small letters. */
+export function domainOf(email: string): string {
+  return email.slice(email.lastIndexOf('@') + 1).toLowerCase()
+}
+
+/**
+ * What a move of the table of decisions §6.2 counts as, and why it happened. `sent` counts recipients tried to the end, so that
+ * what was delivered and what bounced are shares of it.
+ * @param before how the delivery stood
+ * @returns null for a move that says nothing new: a second deferral, a second complaint
+ */
+export function countedAs(
+  before: Pick<Standing, 'status' | 'statusReason'>,
+  outcome: Outcome,
+): Pick<Fact, 'counts' | 'reason'> | null {
+  const sent: Partial<Counts> = before.status === 'pending' ? { sent: 1 } : {}
+  switch (outcome.kind) {
+    case 'sent':
+      return { counts: { ...sent, delivered: 1 }, reason: null }
+    case 'deferred':
+      return before.statusReason === null ? { counts: { delayed: 1 }, reason: outcome.cause } : null
+    case 'bounced': {
+      const kind = outcome.type === 'permanent' ? 'bounced_hard' : 'bounced_soft'
+      return { counts: { ...sent, [kind]: 1, failed: 1 }, reason: outcome.subType }
+    }
+    case 'expired':
+      return { counts: { ...sent, bounced_soft: 1, failed: 1 }, reason: 'expired' }
+    case 'cancelled':
+      return { counts: { failed: 1 }, reason: 'cancelled' }
+    case 'rejected':
+      return { counts: { rejected: 1 }, reason: outcome.reason }
+    case 'complained':
+      // RFC 6430: "not-spam" takes a complaint back.
+      return outcome.feedbackType === 'not_spam' || before.statusReason === 'complained'
+        ? null
+        : { counts: { complained: 1 }, reason: outcome.feedbackType }
+  }
+}

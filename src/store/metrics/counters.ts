@@ -1,0 +1,72 @@
+// Counts what happens to mail, in the unit of work in which it happens: no fact is counted twice, and none is lost.
+
+import type { Tx } from '../../db/db.ts'
+import { type CountRow, type Counts, HOUR_MS, noCounts, Tally } from './tally.ts'
+
+/** Something that happened to one copy of a mail. */
+export interface Fact {
+  teamId: string
+  /** When it happened, ms. */
+  at: number
+  /** The account it went through; null before one was chosen, and for mail that comes. */
+  provider: { id: string; name: string | null } | null
+  mailboxId: string | null
+  /** Of the sender for mail that goes, of the recipient for mail that comes. */
+  domain: string
+  isOwnDomain: boolean
+  recipientDomain: string
+  /** Why, one of few words. */
+  reason: string | null
+  counts: Partial<Counts>
+}
+
+/** Before the work others put off; what is gathered is joined first. */
+const JOIN = -2
+const WRITE = -1
+
+export class Counters {
+  /** What the units of work of a transaction counted, by their handle, and by that of the end of the transaction. */
+  readonly #tallies = new WeakMap<Tx, Tally>()
+
+  /** Counts a fact as part of a unit of work. One statement serves all facts of a kind within a transaction. */
+  count(tx: Tx, fact: Fact): void {
+    let tally = this.#tallies.get(tx)
+    if (tally === undefined) {
+      const mine = new Tally()
+      this.#tallies.set(tx, mine)
+      tx.atEnd(async (end) => this.#join(end, mine), JOIN)
+      tx.atEnd((end) => this.#write(end), WRITE)
+      tally = mine
+    }
+    tally.add(rowOf(fact))
+  }
+
+  #join(end: Tx, tally: Tally): void {
+    const joined = this.#tallies.get(end) ?? new Tally()
+    for (const row of tally.rows()) joined.add(row)
+    this.#tallies.set(end, joined)
+  }
+
+  async #write(end: Tx): Promise<void> {
+    const joined = this.#tallies.get(end)
+    this.#tallies.delete(end)
+    await joined?.write(end)
+  }
+}
+
+function rowOf(fact: Fact): CountRow {
+  return {
+    hours: 1,
+    start: Math.floor(fact.at / HOUR_MS),
+    team_id: fact.teamId,
+    provider_id: fact.provider?.id ?? '',
+    mailbox_id: fact.mailboxId ?? '',
+    domain: fact.domain.toLowerCase(),
+    own_domain: fact.isOwnDomain ? 1 : 0,
+    recipient_domain: fact.recipientDomain.toLowerCase(),
+    event_reason: fact.reason ?? '',
+    provider_name: fact.provider?.name ?? '',
+    ...noCounts(),
+    ...fact.counts,
+  }
+}
