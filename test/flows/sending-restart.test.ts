@@ -9,9 +9,9 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import type { NewMail } from '../../src/outbound/submit/new-mail.ts'
 import type { DeliveryLog } from '../../src/surfaces/rest/schemas/delivery-log.ts'
-import { walk } from '../rest/expect.ts'
+import { data, walk } from '../rest/expect.ts'
 import { startDns } from '../support/dns.ts'
-import { startHouse } from '../support/house.ts'
+import { type Json, startHouse } from '../support/house.ts'
 import { startMailServer } from '../support/mail-server.ts'
 import { ROOT } from '../support/source.ts'
 
@@ -96,4 +96,6 @@ test('what was accepted arrives, however often the process is killed', { timeout
   await using house = await startHouse({ dataDir, zone, env: sending })
   const rows = await walk<DeliveryLog>(house, '/emails/logs?status=sent&limit=100', team.key)
   assert.equal(rows.length, MAILS)
+  const { totals } = data<Json>(await house.get('/emails/metrics', team.key))
+  assert.deepEqual([totals.accepted, totals.sent, totals.delivered], [MAILS, MAILS, MAILS], 'each was counted once')
 })

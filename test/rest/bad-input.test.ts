@@ -106,7 +106,7 @@ function needed(route: Route, tried = ''): string {
   if (route.operation === 'listSyncChanges' && tried === '') return '&type=messages&since_state=m0'
   const { required = [], properties } = route.query as unknown as {
     required?: string[]
-    properties: Record<string, { default?: unknown }>
+    properties: Record<string, { default?: unknown; enum?: string[] }>
   }
   const names = required.filter((name) => name !== tried && properties[name]!.default === undefined)
   const state = /Thread/.test(route.operation)
@@ -116,7 +116,8 @@ function needed(route: Route, tried = ''): string {
       : /Submission/.test(route.operation)
         ? 's0'
         : 'm0'
-  return names.map((name) => `&${name}=${name === 'since_state' ? state : 'x'}`).join('')
+  const wordOf = (name: string) => (name === 'since_state' ? state : (properties[name]!.enum?.[0] ?? 'x'))
+  return names.map((name) => `&${name}=${wordOf(name)}`).join('')
 }
 
 for (const route of withBody) {

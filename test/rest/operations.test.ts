@@ -59,6 +59,7 @@ const known: Record<string, () => Own | Promise<Own>> = {
   inviteAgentOwner: () => ({ key: secrets.agent, headers: { 'idempotency-key': agentRequest.idempotency_key } }),
   issueAgentToken: () => ({ body: { grant_type: JWT_BEARER, assertion: secrets.assertion } }),
   revokeAgentToken: () => ({ body: { token: secrets.agent } }),
+  getEmailMetricsBreakdown: () => ({ query: { by: 'domain' } }),
   listSyncChanges: async () => ({ query: { since: `messages:${await state('Messages')}` } }),
 }
 

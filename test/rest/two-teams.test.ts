@@ -100,10 +100,10 @@ const named = (schema: { properties: object } | undefined) =>
 /** What the query cannot do without, whatever it asks for. */
 function needed({ query }: Route): string {
   const { required = [], properties = {} } = (query ?? {}) as { required?: string[]; properties?: object }
-  const asked = Object.entries(properties as Record<string, { default?: unknown }>).filter(
+  const asked = Object.entries(properties as Record<string, { default?: unknown; enum?: string[] }>).filter(
     ([name, field]) => required.includes(name) && field.default === undefined,
   )
-  return asked.map(([name]) => `&${name}=x`).join('')
+  return asked.map(([name, field]) => `&${name}=${field.enum?.[0] ?? 'x'}`).join('')
 }
 
 type Ids = (kind: IdKind) => string

@@ -23,6 +23,7 @@ import { deliveryGroups } from './management/delivery-groups.ts'
 import { domainFilters } from './management/domain-filters.ts'
 import { domains } from './management/domains.ts'
 import { emailLogs } from './management/email-logs.ts'
+import { emailMetrics } from './management/email-metrics.ts'
 import { inboundLogs } from './management/inbound-logs.ts'
 import { mailboxAliases } from './management/mailbox-aliases.ts'
 import { mailboxFilters } from './management/mailbox-filters.ts'
@@ -54,6 +55,7 @@ const management = [
   ...mailboxAliases,
   ...inboundLogs,
   ...emailLogs,
+  ...emailMetrics,
   ...providers,
   ...providerActions,
   ...providerOauth,
