@@ -26,6 +26,12 @@ export const systemClock: Clock = {
   },
 }
 
+/** Begins to measure. @returns tells the ms since then: for what is shown to the operator, never for what is decided */
+export function stopwatch(): () => number {
+  const began = performance.now()
+  return () => performance.now() - began
+}
+
 /** The form of every timestamp that leaves the house: `YYYY-MM-DDTHH:mm:ss.sssZ`. */
 export function isoTime(ms: number): string {
   return new Date(ms).toISOString()

@@ -1,6 +1,7 @@
 // The database: reads on the asking thread, scans in threads, writes gathered into one durable transaction.
 
 import { setTimeout as pause } from 'node:timers/promises'
+import { stopwatch } from '../base/clock.ts'
 import { Link } from './link.ts'
 import { readPragmas, writePragmas } from './pragmas.ts'
 import type { Reader, Tx } from './sql.ts'
@@ -43,8 +44,8 @@ export class Db {
   readonly read: Reader
   /** Reads that may look at many rows: run in a thread, so that nothing else waits for them. */
   readonly scan: Reader
-  /** Counts for the operator: transactions committed, units in them, and flushes that made them durable. */
-  readonly counts = { commits: 0, units: 0, flushes: 0 }
+  /** Counts for the operator: transactions committed, units in them, flushes that made them durable, and how long both took. */
+  readonly counts = { commits: 0, units: 0, flushes: 0, commitMs: 0, flushMs: 0 }
   /** Resolves with the cause when a flush has failed: nothing can be written before a restart has looked at the file. */
   readonly broken: Promise<unknown>
   readonly #writer: Link
@@ -114,6 +115,7 @@ export class Db {
 
   async #batch(units: Unit[]): Promise<void> {
     const done: Done[] = []
+    const elapsed = stopwatch()
     try {
       await this.#begin()
       for (const unit of units) {
@@ -128,6 +130,7 @@ export class Db {
       return
     }
     this.counts.commits++
+    this.counts.commitMs += elapsed()
     // Nothing to flush when every unit failed; a flush that ended before it began would count as under way for ever.
     if (done.length === 0) return
     this.counts.units += done.length
@@ -180,7 +183,9 @@ export class Db {
         // After a failed flush nobody can say what is on the disk: nothing more is promised until a restart has looked. The next
         // flush may well succeed, but what it stands on is lost.
         if (this.#broken !== undefined) throw this.#broken
+        const elapsed = stopwatch()
         await this.#log.flush()
+        this.counts.flushMs += elapsed()
       } catch (error) {
         this.#broken = error
         this.#tellBroken(error)

@@ -143,6 +143,11 @@ export class Registrations {
     return pageOf(rows, filter.limit, (row) => [row.created_at as number, row.n as number], registrationOf)
   }
 
+  /** How many there are, by state; a state nobody is in is left out. */
+  async byState(): Promise<{ state: RegistrationState; count: number }[]> {
+    return this.#parts.db.scan.all('SELECT state, count(*) AS count FROM agent_registrations GROUP BY state')
+  }
+
   /** Sets up the mail side of the inboxes that wait for it. @returns how many */
   async provisionDue(): Promise<number> {
     const { db, clock, openAccount } = this.#parts

@@ -4,6 +4,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { Counter, Gauge, Registry } from 'prom-client'
 import { Type } from 'typebox'
 import type { Context } from '../../../context.ts'
+import { COUNTED } from '../../../store/metrics/tally.ts'
 import { bytes, route } from '../../http/route.ts'
 
 const HOUR_MS = 3_600_000
@@ -23,6 +24,8 @@ async function readMetrics(app: Context): Promise<string> {
     new Counter({ name: `mailstead_${name}`, help, registers: [registry] }).inc(value)
   }
   await inbound(app, registry)
+  await hourly(app, registry)
+  await agents(app, registry)
   const { waiting, inHand, oldestDueAt } = await app.outbound.queue.depth()
   gauge('queue_deliveries', 'Deliveries that wait to leave.', waiting)
   gauge('queue_in_hand', 'Deliveries that are being handed over.', inHand)
@@ -40,6 +43,12 @@ async function readMetrics(app: Context): Promise<string> {
       counts.units,
     )
     counter(`${name}_db_flushes_total`, `Flushes that made them durable.`, counts.flushes)
+    counter(
+      `${name}_db_commit_seconds_total`,
+      'What the transactions took, waiting for others and commit included: divided by the commits, the time of one.',
+      counts.commitMs / 1000,
+    )
+    counter(`${name}_db_flush_seconds_total`, 'What the flushes took.', counts.flushMs / 1000)
   }
   process(registry, gauge)
   return registry.metrics()
@@ -54,6 +63,31 @@ async function inbound(app: Context, registry: Registry): Promise<void> {
   })
   const counts = await app.store.inboundLog.counts(app.clock.now() - HOUR_MS)
   for (const { status, reason, count } of counts) metric.set({ status, reason: reason ?? 'none' }, count)
+}
+
+/** How deliveries ended is told by "delivered", "failed" and "rejected"; those that have not are in the queue. */
+async function hourly(app: Context, registry: Registry): Promise<void> {
+  const metric = new Gauge({
+    name: 'mailstead_mail_hourly',
+    help: 'What happened to recipients of mail in the UTC hour under way and in the one before, as /emails/metrics counts it.',
+    labelNames: ['fact', 'hour'],
+    registers: [registry],
+  })
+  const now = Math.floor(app.clock.now() / HOUR_MS)
+  for (const [hour, back] of Object.entries({ current: 0, previous: 1 })) {
+    const counts = await app.store.reports.ofAll(now - back)
+    for (const fact of COUNTED) metric.set({ fact, hour }, counts[fact])
+  }
+}
+
+async function agents(app: Context, registry: Registry): Promise<void> {
+  const metric = new Gauge({
+    name: 'mailstead_agents',
+    help: 'Registrations of agents, by state.',
+    labelNames: ['state'],
+    registers: [registry],
+  })
+  for (const { state, count } of await app.directory.agents.registrations.byState()) metric.set({ state }, count)
 }
 
 function process(registry: Registry, gauge: (name: string, help: string, value: number) => void): void {
