@@ -3,7 +3,7 @@
 import fs from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'
 
-const FLUSHES_KEPT = 12
+const FLUSHES_KEPT = 20
 const { fdatasync } = fs
 let flushes = 0
 
