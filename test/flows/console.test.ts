@@ -115,6 +115,26 @@ test('pages are strict: no script, no frame, nothing from elsewhere, no forged f
   assert.equal((await browser.get('/console')).path, '/owner/sign-in')
 })
 
+test('who is taken out of a team is signed out, and her links work no more, also where she belongs to another team', async () => {
+  const [one, two] = [await house.team('One'), await house.team('Two')]
+  await people.invite({ id: one.id, name: 'One' }, { email: 'boss@people.example', role: 'owner' })
+  const member = await people.invite({ id: one.id, name: 'One' }, { email: 'eva@people.example', role: 'admin' })
+  await people.invite({ id: two.id, name: 'Two' }, { email: 'eva@people.example', role: 'owner' })
+  const browser = new Browser(house, from())
+  const path = await linkFor('eva@people.example')
+  await browser.submit(await browser.get(path), path)
+  assert.equal((await browser.get(`/console/${one.id}`)).status, 200)
+  const unused = (await people.printLink('eva@people.example'))!
+  await people.remove(one.id, member.id)
+  assert.equal((await browser.get(`/console/${two.id}`)).path, '/owner/sign-in')
+  assert.equal(await people.signIn(unused.split('/').at(-1)!), undefined)
+  // What she is in the other team stays.
+  const fresh = new URL((await people.printLink('eva@people.example'))!).pathname
+  await browser.submit(await browser.get(fresh), fresh)
+  assert.equal((await browser.get(`/console/${two.id}`)).status, 200)
+  assert.equal((await browser.get(`/console/${one.id}`)).status, 404)
+})
+
 test('who is not known gets the same page and no mail; nobody gets more than three links an hour', async () => {
   const browser = new Browser(house, from())
   const before = remote.mails.length

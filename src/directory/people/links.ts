@@ -51,16 +51,25 @@ export class Links {
     return email
   }
 
+  /** Ends every link of a person that was not used. */
+  async dropOf(tx: Tx, email: string): Promise<void> {
+    await tx.run('DELETE FROM sign_in_links WHERE email = ?', [email])
+  }
+
   /** Counts a mail to a person. @returns false when she got enough of them within the hour */
   async mayMail(tx: Tx, email: string): Promise<boolean> {
-    const now = this.#parts.clock.now()
-    const row = await tx.get<{ count: number }>(
-      'SELECT count(*) AS count FROM sign_in_mails WHERE email = ? AND at > ?',
-      [email, now - HOUR_MS],
-    )
-    if (row!.count >= MAILS_PER_HOUR) return false
-    await tx.insert('sign_in_mails', { email, at: now })
+    if (await this.isMailedEnough(email, tx)) return false
+    await tx.insert('sign_in_mails', { email, at: this.#parts.clock.now() })
     return true
+  }
+
+  /** Whether a person got enough mails with links within the hour. */
+  async isMailedEnough(email: string, reader: Reader = this.#parts.db.read): Promise<boolean> {
+    const row = await reader.get<{ count: number }>(
+      'SELECT count(*) AS count FROM sign_in_mails WHERE email = ? AND at > ?',
+      [email, this.#parts.clock.now() - HOUR_MS],
+    )
+    return row!.count >= MAILS_PER_HOUR
   }
 
   /** Whether something is over. */

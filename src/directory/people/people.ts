@@ -1,13 +1,16 @@
 // People: who may open the console and the owner's pages, and how they get in without a password.
 
+import { ProductError } from '../../base/errors.ts'
 import type { Tx } from '../../db/db.ts'
 import { checkName } from '../teams.ts'
 import { invitationLetter, signInLetter } from './letters.ts'
-import { INVITATION_MS, Links, SIGN_IN_MS } from './links.ts'
+import { INVITATION_MS, Links, MAILS_PER_HOUR, SIGN_IN_MS } from './links.ts'
 import { checkPersonEmail, type Member, type MemberRole, Members } from './members.ts'
 import type { PeopleParts } from './parts.ts'
 import { type Session, Sessions } from './sessions.ts'
 import { Told } from './told.ts'
+
+const MAILS_WINDOW_SECONDS = 3600
 
 export class People {
   readonly members: Members
@@ -29,7 +32,7 @@ export class People {
    * Makes a person a member and mails her a link that works for seven days.
    * @param team its name stands in the mail
    * @param also runs in the same unit of work
-   * @throws ProductError conflict for who belongs to the team already, validation_error
+   * @throws ProductError conflict for who belongs to the team already, rate_limit_exceeded, validation_error
    */
   async invite(
     team: { id: string; name: string },
@@ -37,18 +40,40 @@ export class People {
     also: (tx: Tx, member: Member) => Promise<void> = async () => {},
   ): Promise<Member> {
     const email = checkPersonEmail(person.email)
-    // Asked again inside: here it spares writing a mail that nobody gets.
+    // Asked again inside, as below.
     await this.members.refuseKnown(this.#parts.db.read, team.id, email)
-    const token = this.links.newToken()
-    const letter = invitationLetter({ to: email, team: checkName(team.name, 100), url: this.links.urlOf(token) })
-    const mail = await this.#parts.post.prepare(letter)
+    const inviteIn = await this.prepareInvitation({ email, role: person.role }, team.name)
     return this.#parts.db.write(async (tx) => {
-      const member = await this.members.add(tx, team.id, { email, role: person.role })
-      await this.links.make(tx, token, email, INVITATION_MS)
-      await mail.sendIn(tx)
+      const member = await inviteIn(tx, team.id)
       await also(tx, member)
       return member
     })
+  }
+
+  /**
+   * Writes the mail of an invitation, for a team that may be yet to be made.
+   * @param field what the address is called in a sentence about it
+   * @returns what makes the member and sends the mail inside a unit of work
+   * @throws ProductError validation_error; inside, conflict for who belongs to the team already, and rate_limit_exceeded
+   */
+  async prepareInvitation(
+    person: { email: string; role: MemberRole },
+    teamName: string,
+    field = 'email',
+  ): Promise<(tx: Tx, teamId: string) => Promise<Member>> {
+    const email = checkPersonEmail(person.email, field)
+    // Asked again inside: here it spares writing a mail that nobody gets.
+    if (await this.links.isMailedEnough(email)) throw mailedTooOften()
+    const token = this.links.newToken()
+    const letter = invitationLetter({ to: email, team: checkName(teamName, 100), url: this.links.urlOf(token) })
+    const mail = await this.#parts.post.prepare(letter)
+    return async (tx, teamId) => {
+      const member = await this.members.add(tx, teamId, { email, role: person.role })
+      if (!(await this.links.mayMail(tx, email))) throw mailedTooOften()
+      await this.links.make(tx, token, email, INVITATION_MS)
+      await mail.sendIn(tx)
+      return member
+    }
   }
 
   /** Mails a link to who is known, and nothing to anybody else: the answer is the same. */
@@ -88,11 +113,16 @@ export class People {
     return this.sessions.open(tx, email)
   }
 
-  /** Takes a person out of a team; who belongs to no other one is signed out. @throws ProductError not_found, conflict */
+  /**
+   * Takes a person out of a team. She is signed out everywhere, and links she has not used yet work no more (decisions §2.3); who
+   * belongs to another team asks for a new one.
+   * @throws ProductError not_found, conflict for the last owner
+   */
   async remove(teamId: string, id: string): Promise<void> {
     await this.#parts.db.write(async (tx) => {
       const { email } = await this.members.remove(tx, teamId, id)
-      if ((await this.members.of(email, tx)).length === 0) await this.sessions.closeOf(tx, email)
+      await this.sessions.closeOf(tx, email)
+      await this.links.dropOf(tx, email)
     })
   }
 
@@ -102,4 +132,9 @@ export class People {
     if (!(await this.links.isDue()) && !(await this.sessions.isDue())) return 0
     return this.#parts.db.write(async (tx) => (await this.links.prune(tx)) + (await this.sessions.prune(tx)))
   }
+}
+
+function mailedTooOften(): ProductError {
+  const sentence = `This person got ${MAILS_PER_HOUR} mails with links within the hour; invite her later.`
+  return new ProductError('rate_limit_exceeded', sentence, { retryAfter: MAILS_WINDOW_SECONDS })
 }
