@@ -38,7 +38,12 @@ export class Teams {
 
   /** Two teams may bear the same name. @throws ProductError validation_error for a name outside 1-100 characters */
   create(input: { name: string }): Promise<Team> {
-    return this.#db.write((tx) => this.#insert(tx, input.name))
+    return this.#db.write((tx) => this.createIn(tx, input.name))
+  }
+
+  /** The same inside a unit of work of the caller. */
+  createIn(tx: Tx, name: string): Promise<Team> {
+    return this.#insert(tx, name)
   }
 
   /**
@@ -63,23 +68,29 @@ export class Teams {
   }
 
   /** @throws ProductError not_found, validation_error for a name outside 1-100 characters */
-  async rename(id: string, name: string): Promise<void> {
-    const checked = checkName(name, NAME_MAX)
-    const { changes } = await this.#db.write((tx) => tx.run('UPDATE teams SET name = ? WHERE id = ?', [checked, id]))
-    if (changes === 0) throw notFound('team')
+  rename(id: string, name: string): Promise<Team> {
+    return this.#db.write((tx) => this.changeIn(tx, id, { name }))
   }
 
   /** Keys of a suspended team are refused and its mail is deferred (decisions §2.3). @throws ProductError not_found */
-  async setStatus(id: string, status: TeamStatus): Promise<void> {
-    const since = status === 'suspended' ? this.#clock.now() : null
-    const { changes } = await this.#db.write((tx) =>
-      // Suspending twice must not start the time after which mail is refused anew.
-      tx.run(
-        'UPDATE teams SET suspended_at = CASE WHEN ? IS NULL THEN NULL ELSE coalesce(suspended_at, ?) END WHERE id = ?',
-        [since, since, id],
-      ),
-    )
-    if (changes === 0) throw notFound('team')
+  setStatus(id: string, status: TeamStatus): Promise<Team> {
+    return this.#db.write((tx) => this.changeIn(tx, id, { status }))
+  }
+
+  /**
+   * Changes a team as part of a unit of work; what is left out stays.
+   * @throws ProductError not_found, validation_error for a name outside 1-100 characters
+   */
+  async changeIn(tx: Tx, id: string, change: { name?: string; status?: TeamStatus }): Promise<Team> {
+    const row = await tx.get('SELECT * FROM teams WHERE id = ?', [id])
+    if (row === undefined) throw notFound('team')
+    const name = change.name === undefined ? (row.name as string) : checkName(change.name, NAME_MAX)
+    // Suspending twice must not start the time after which mail is refused anew.
+    const since = (row.suspended_at as number | null) ?? this.#clock.now()
+    const status = change.status ?? presentTeam(row).status
+    const suspendedAt = status === 'suspended' ? since : null
+    await tx.run('UPDATE teams SET name = ?, suspended_at = ? WHERE id = ?', [name, suspendedAt, id])
+    return presentTeam({ ...row, name, suspended_at: suspendedAt })
   }
 
   /** The team of a new agent, as part of its registration. */

@@ -171,25 +171,34 @@ export class SharedLimit {
    * @throws ProductError not_found, validation_error, service_unavailable (no account is configured)
    */
   async setDaily(teamId: string, enabled: boolean, limit: number | null): Promise<SharedLimitState> {
-    const { db, config, directory, providers } = this.#parts
+    const { db, directory } = this.#parts
+    if ((await directory.teams.get(teamId)) === undefined) throw notFound('team')
+    await db.write((tx) => this.setDailyIn(tx, teamId, { enabled, limit }))
+    return this.limitOf(teamId)
+  }
+
+  /**
+   * The same for a team that is there, as part of a unit of work; what is left out stays.
+   * @throws ProductError validation_error, service_unavailable (no account is configured)
+   */
+  async setDailyIn(tx: Tx, teamId: string, change: { enabled?: boolean; limit?: number | null }): Promise<void> {
+    const { config, directory, providers } = this.#parts
+    const before = await this.#account(tx, teamId)
+    const enabled = change.enabled ?? before.enabled
+    const limit = change.limit === undefined ? before.dailyLimit : change.limit
     checkDaily('ses_daily_limit', limit)
     if (enabled && config.SES_ACCESS_KEY_ID === '') {
       throw new ProductError('service_unavailable', 'No Amazon SES account is configured on this appliance.')
     }
-    if ((await directory.teams.get(teamId)) === undefined) throw notFound('team')
-    await db.write(async (tx) => {
-      const before = await this.#account(tx, teamId)
-      await tx.run(
-        `INSERT INTO shared_limits (team_id, enabled, daily_limit) VALUES (?, ?, ?)
-           ON CONFLICT (team_id) DO UPDATE SET enabled = excluded.enabled, daily_limit = excluded.daily_limit`,
-        [teamId, enabled, limit],
-      )
-      // A team may have switched its row off: another number does not switch it on again.
-      if (before.enabled === enabled) return
-      await providers.connections.ensureShared(tx, teamId, enabled)
-      await directory.domains.checkSoon(tx, teamId)
-    })
-    return this.limitOf(teamId)
+    await tx.run(
+      `INSERT INTO shared_limits (team_id, enabled, daily_limit) VALUES (?, ?, ?)
+         ON CONFLICT (team_id) DO UPDATE SET enabled = excluded.enabled, daily_limit = excluded.daily_limit`,
+      [teamId, enabled, limit],
+    )
+    // A team may have switched its row off: another number does not switch it on again.
+    if (before.enabled === enabled) return
+    await providers.connections.ensureShared(tx, teamId, enabled)
+    await directory.domains.checkSoon(tx, teamId)
   }
 
   /**

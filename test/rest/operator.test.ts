@@ -58,6 +58,65 @@ test('teams are made, renamed, suspended and given keys', async () => {
   failure(await ask('PATCH', `/teams/${newId('team')}`, { name: 'x' }), 404, 'not_found')
 })
 
+test('a team and the invitation of its owner are made together, once, or not at all', async () => {
+  const create = (name: string, again = '') =>
+    house.call(
+      'POST',
+      `${base}/teams`,
+      key,
+      { name, owner_email: 'Ida@people.test' },
+      again ? { 'idempotency-key': again } : {},
+    )
+  const made = data<OperatorTeam>(await create('First of Ida', 'once'), 201)
+  assert.deepEqual([made.ses_enabled, made.ses_daily_limit], [false, null])
+  assert.equal(data<OperatorTeam>(await create('First of Ida', 'once'), 201).id, made.id)
+  const { people } = house.app.directory
+  const member = async () =>
+    (await people.members.of('ida@people.test')).map(({ teamId, role, status }) => [teamId, role, status])
+  assert.deepEqual(await member(), [[made.id, 'owner', 'invited']])
+  data(await create('Second'), 201)
+  data(await create('Third'), 201)
+  // Whoever invites a person over and over fills her mailbox.
+  assert.equal(failure(await create('Fourth'), 429, 'rate_limit_exceeded').retryable, true)
+  assert.equal((await member()).length, 3)
+  const names = data<OperatorTeam[]>(await ask('GET', '/teams')).map(({ name }) => name)
+  assert.deepEqual([names.includes('Third'), names.includes('Fourth')], [true, false])
+  failure(await ask('POST', '/teams', { name: 'Fifth', owner_email: 'no address' }), 422, 'validation_error')
+})
+
+test('a team is changed as a whole or not at all', async () => {
+  // This appliance has no shared account that could be opened.
+  await using bare = await startHouse()
+  const { id } = await bare.team('Before')
+  const { secret } = await bare.app.directory.operatorKeys.issue('test')
+  const change = { name: 'After', status: 'suspended', ses_enabled: true }
+  const path = `http://127.0.0.1:${bare.ports.operator}/operator/v1/teams/${id}`
+  failure(await bare.call('PATCH', path, secret, change), 503, 'service_unavailable')
+  const { name, status } = (await bare.app.directory.teams.get(id))!
+  assert.deepEqual([name, status], ['Before', 'active'])
+})
+
+test('a key of a team has the permissions and the end it is asked for with', async () => {
+  const path = `/teams/${team.id}/api-keys`
+  const expires_at = new Date(Date.now() + 86_400_000).toISOString()
+  const wish = { name: 'narrow', permissions: ['domain.read', 'webhook.*'], expires_at }
+  const made = data<{
+    id: string
+    key: string
+    role: null
+    permissions: string[]
+    expires_at: string
+    created_by: string
+  }>(await ask('POST', path, wish), 201)
+  assert.deepEqual([made.role, made.permissions, made.expires_at], [null, wish.permissions, expires_at])
+  assert.equal(made.created_by, 'operator')
+  data(await house.get('/domains', made.key))
+  failure(await house.get('/mailboxes', made.key), 403, 'insufficient_permissions')
+  failure(await ask('POST', path, { ...wish, role: 'root:full' }), 422, 'validation_error')
+  failure(await ask('POST', path, { name: 'x', permissions: ['nothing.read'] }), 422, 'validation_error')
+  failure(await ask('POST', path, { name: 'x', expires_at: '2020-01-01T00:00:00Z' }), 422, 'validation_error')
+})
+
 test('the shared account is opened for a team, and its wish for more is granted', async () => {
   const opened = data<OperatorTeam>(
     await ask('PATCH', `/teams/${team.id}`, { ses_enabled: true, ses_daily_limit: 100 }),

@@ -3,29 +3,25 @@
 import { Type } from 'typebox'
 import { notFound, ProductError } from '../../../base/errors.ts'
 import { GRACE_SECONDS_MAX } from '../../../directory/keys.ts'
-import { isSubset, PERMISSIONS, ROLES, type Role } from '../../../directory/permissions.ts'
+import { isSubset, ROLES } from '../../../directory/permissions.ts'
 import type { TeamPrincipal } from '../../../directory/principal.ts'
 import { answer, route } from '../../http/route.ts'
-import { Default, Id, listOf, pageQuery, parseTime, TimeQuery, Words } from '../../http/schema.ts'
-import { ApiKey, KeyStatus, NewApiKey, presentKey, presentNewKey } from '../schemas/api-key.ts'
+import { Default, Id, listOf, pageQuery, parseTime, Words } from '../../http/schema.ts'
+import {
+  ApiKey,
+  ApiKeyCreate,
+  KeyExpiry,
+  KeyName,
+  KeyStatus,
+  NewApiKey,
+  presentKey,
+  presentNewKey,
+} from '../schemas/api-key.ts'
 import { DeletedOf } from '../schemas/deleted.ts'
 import { record } from '../schemas/record.ts'
 import { MANAGEMENT_PAGE } from './pages.ts'
 
 const params = Type.Object({ key_id: Id('key') })
-const ROLE_NAMES = Object.keys(ROLES) as Role[]
-const Name = Type.String({
-  minLength: 1,
-  maxLength: 100,
-  description: 'For whoever looks at the list of keys.',
-  examples: ['Shop'],
-})
-const Expiry = {
-  ...TimeQuery,
-  description: 'In the future, at most 5 years ahead.',
-  examples: ['2030-01-01T00:00:00Z'],
-}
-
 const listKeys = route({
   method: 'GET',
   path: '/api-keys',
@@ -58,22 +54,7 @@ const createKey = route({
   permission: 'apikey.create',
   idempotent: true,
   secret: true,
-  body: record(
-    'ApiKeyCreate',
-    'Exactly one of `role` and `permissions`.',
-    {
-      name: Name,
-      role: Type.Optional({ ...Words(ROLE_NAMES, 'A built-in role.'), examples: ['root:readonly'] }),
-      permissions: Type.Optional(
-        Type.Array(Type.String({ maxLength: 64, examples: [PERMISSIONS[0]!] }), {
-          ...{ minItems: 1, maxItems: 50, uniqueItems: true },
-          description: 'Permissions of the catalogue, or wildcards such as `domain.*`.',
-        }),
-      ),
-      expires_at: Type.Optional(Expiry),
-    },
-    { name: 'Shop', role: 'root:readonly' },
-  ),
+  body: ApiKeyCreate,
   reply: NewApiKey,
   status: 201,
   async handle({ body, principal, app }) {
@@ -121,8 +102,8 @@ const updateKey = route({
   params,
   body: Type.Object(
     {
-      name: Type.Optional(Name),
-      expires_at: Type.Optional({ ...Expiry, description: 'Earlier than before, or the first end it has.' }),
+      name: Type.Optional(KeyName),
+      expires_at: Type.Optional({ ...KeyExpiry, description: 'Earlier than before, or the first end it has.' }),
     },
     {
       title: 'ApiKeyUpdate',

@@ -4,12 +4,12 @@ import { type Static, Type } from 'typebox'
 import { isoTime } from '../../../base/clock.ts'
 import { notFound } from '../../../base/errors.ts'
 import type { Context } from '../../../context.ts'
-import { checkPersonEmail } from '../../../directory/people/members.ts'
+import { newTeam } from '../../../directory/new-team.ts'
 import type { Team as TeamRecord } from '../../../directory/teams.ts'
 import { DAILY_MAX } from '../../../outbound/shared-limit-record.ts'
 import { answer, route } from '../../http/route.ts'
-import { Default, Id, listOf, Nullable, Words } from '../../http/schema.ts'
-import { NewApiKey, presentNewKey } from '../schemas/api-key.ts'
+import { Id, listOf, Nullable, parseTime, Words } from '../../http/schema.ts'
+import { ApiKeyCreate, NewApiKey, presentNewKey } from '../schemas/api-key.ts'
 import { record } from '../schemas/record.ts'
 import { TimeOf } from '../schemas/time.ts'
 
@@ -68,14 +68,10 @@ const createTeam = route({
   ),
   reply: OperatorTeam,
   status: 201,
-  async handle({ body, app }) {
-    // Looked at first: a team without the owner that was asked for would be a surprise.
-    if (body.owner_email !== undefined) checkPersonEmail(body.owner_email, 'owner_email')
-    const team = await app.directory.teams.create({ name: body.name })
-    if (body.owner_email !== undefined) {
-      await app.directory.people.invite(team, { email: body.owner_email, role: 'owner' })
-    }
-    return present(app, team)
+  async handle({ body, app, request }) {
+    const input = { name: body.name, ownerEmail: body.owner_email }
+    const team = await newTeam(app, input, (tx, made) => request.keep(tx, { data: presentNew(made), status: 201 }))
+    return answer({ data: presentNew(team), status: 201 })
   },
 })
 
@@ -102,17 +98,16 @@ const updateTeam = route({
     { name: 'The other shop' },
   ),
   reply: OperatorTeam,
-  async handle({ params: { team_id }, body, app }) {
-    const { teams } = app.directory
-    const before = await present(app, await teamOf(app, team_id))
-    if (body.name !== undefined) await teams.rename(team_id, body.name)
-    if (body.status !== undefined) await teams.setStatus(team_id, body.status)
-    if (body.ses_enabled !== undefined || body.ses_daily_limit !== undefined) {
-      const enabled = body.ses_enabled ?? before.ses_enabled
-      const limit = body.ses_daily_limit === undefined ? before.ses_daily_limit : body.ses_daily_limit
-      await app.outbound.sharedLimit.setDaily(team_id, enabled, limit)
-    }
-    return present(app, await teamOf(app, team_id))
+  async handle({ params: { team_id: id }, body, app }) {
+    const { name, status, ses_enabled: enabled, ses_daily_limit: limit } = body
+    const team = await app.db.write(async (tx) => {
+      const changed = await app.directory.teams.changeIn(tx, id, { name, status })
+      if (enabled !== undefined || limit !== undefined) {
+        await app.outbound.sharedLimit.setDailyIn(tx, id, { enabled, limit })
+      }
+      return changed
+    })
+    return present(app, team)
   },
 })
 
@@ -129,36 +124,45 @@ const createTeamKey = route({
   params,
   body: record(
     'TeamKeyCreate',
-    'What the key may do.',
-    {
-      name: Name,
-      role: Default(Words(['root:full', 'root:readonly', 'root:webhook_admin'], 'What it may do.'), 'root:full'),
-    },
+    'At most one of `role` and `permissions`; the role `root:full` when there is neither.',
+    ApiKeyCreate.properties,
     { name: 'First key', role: 'root:full' },
   ),
   reply: NewApiKey,
   status: 201,
-  async handle({ params: { team_id }, body, app }) {
-    await teamOf(app, team_id)
-    const input = { teamId: team_id, kind: 'root', name: body.name, role: body.role, createdBy: 'operator' } as const
-    return answer({ data: presentNewKey(await app.directory.keys.issue(input)) })
+  async handle({ params: { team_id: id }, body, app }) {
+    if ((await app.directory.teams.get(id)) === undefined) throw notFound('team')
+    const issued = await app.directory.keys.issue({
+      teamId: id,
+      kind: 'root',
+      name: body.name,
+      role: body.permissions === undefined ? (body.role ?? 'root:full') : body.role,
+      permissions: body.permissions,
+      expiresAt: body.expires_at === undefined ? null : parseTime(body.expires_at),
+      createdBy: 'operator',
+    })
+    return answer({ data: presentNewKey(issued) })
   },
 })
 
-async function teamOf(app: Context, id: string): Promise<TeamRecord> {
-  const team = await app.directory.teams.get(id)
-  if (team === undefined) throw notFound('team')
-  return team
+/** A new team has no share of the shared account. */
+function presentNew(team: TeamRecord): Static<typeof OperatorTeam> {
+  return shown(team, false, null)
 }
 
 async function present(app: Context, team: TeamRecord): Promise<Static<typeof OperatorTeam>> {
-  const limit = await app.outbound.sharedLimit.limitOf(team.id)
+  const { sharedLimit } = app.outbound
+  const { dailyLimit } = await sharedLimit.limitOf(team.id)
+  return shown(team, await sharedLimit.isEnabled(team.id), dailyLimit)
+}
+
+function shown(team: TeamRecord, enabled: boolean, limit: number | null): Static<typeof OperatorTeam> {
   return {
     id: team.id,
     name: team.name,
     status: team.status,
-    ses_enabled: await app.outbound.sharedLimit.isEnabled(team.id),
-    ses_daily_limit: limit.dailyLimit,
+    ses_enabled: enabled,
+    ses_daily_limit: limit,
     created_at: isoTime(team.createdAt),
   }
 }

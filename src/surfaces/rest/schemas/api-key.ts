@@ -3,9 +3,43 @@
 import { type Static, Type } from 'typebox'
 import { isoTime } from '../../../base/clock.ts'
 import type { IssuedKey, ApiKey as KeyRecord } from '../../../directory/keys.ts'
-import { Id, Nullable, Words } from '../../http/schema.ts'
+import { PERMISSIONS, ROLES, type Role } from '../../../directory/permissions.ts'
+import { Id, Nullable, TimeQuery, Words } from '../../http/schema.ts'
 import { record } from './record.ts'
 import { isoTimeOrNull, TimeOf, TimeOrNull } from './time.ts'
+
+const ROLE_NAMES = Object.keys(ROLES) as Role[]
+
+export const KeyName = Type.String({
+  minLength: 1,
+  maxLength: 100,
+  description: 'For whoever looks at the list of keys.',
+  examples: ['Shop'],
+})
+
+export const KeyExpiry = {
+  ...TimeQuery,
+  description: 'In the future, at most 5 years ahead.',
+  examples: ['2030-01-01T00:00:00Z'],
+}
+
+/** What a key of a team is asked for with. */
+export const ApiKeyCreate = record(
+  'ApiKeyCreate',
+  'Exactly one of `role` and `permissions`.',
+  {
+    name: KeyName,
+    role: Type.Optional({ ...Words(ROLE_NAMES, 'A built-in role.'), examples: ['root:readonly'] }),
+    permissions: Type.Optional(
+      Type.Array(Type.String({ maxLength: 64, examples: [PERMISSIONS[0]!] }), {
+        ...{ minItems: 1, maxItems: 50, uniqueItems: true },
+        description: 'Permissions of the catalogue, or wildcards such as `domain.*`.',
+      }),
+    ),
+    expires_at: Type.Optional(KeyExpiry),
+  },
+  { name: 'Shop', role: 'root:readonly' },
+)
 
 export const KeyStatus = Words(['active', 'expired', 'revoked'], 'Only an active key opens anything.')
 
