@@ -13,11 +13,15 @@ import { domainAdd } from './domain-add.ts'
 import { domainOwn } from './domain-own.ts'
 import { domainRotateKey } from './domain-rotate-key.ts'
 import { domainVerify } from './domain-verify.ts'
+import { domainList, domainShow } from './domains.ts'
 import { helpOf, overview } from './help.ts'
 import { keyCreate } from './key-create.ts'
+import { keyList, keyRevoke } from './keys.ts'
+import { limitRequestApprove, limitRequestDeny, limitRequestList } from './limit-requests.ts'
 import { mailboxAlias } from './mailbox-alias.ts'
 import { mailboxCreate } from './mailbox-create.ts'
 import { mailboxKey } from './mailbox-key.ts'
+import { mailboxDelete, mailboxList, mailboxReactivate, mailboxSuspend } from './mailboxes.ts'
 import { operatorKey, operatorRevoke } from './operator-key.ts'
 import { loginLink, memberAdd } from './people.ts'
 import { queueDrop, queueList, queueRetry } from './queue.ts'
@@ -26,6 +30,7 @@ import { serveCommand } from './serve.ts'
 import { setup } from './setup.ts'
 import { teamCreate } from './team-create.ts'
 import { teamCredit } from './team-credit.ts'
+import { teamList, teamReactivate, teamSuspend, teamUpdate } from './teams.ts'
 
 const commands: readonly Command[] = [
   setup,
@@ -33,16 +38,31 @@ const commands: readonly Command[] = [
   doctor,
   backup,
   restore,
+  teamList,
   teamCreate,
+  teamUpdate,
+  teamSuspend,
+  teamReactivate,
   teamCredit,
+  limitRequestList,
+  limitRequestApprove,
+  limitRequestDeny,
+  keyList,
   keyCreate,
+  keyRevoke,
+  domainList,
+  domainShow,
   domainAdd,
   domainVerify,
   domainOwn,
   domainRotateKey,
+  mailboxList,
   mailboxCreate,
   mailboxKey,
   mailboxAlias,
+  mailboxSuspend,
+  mailboxReactivate,
+  mailboxDelete,
   queueList,
   queueRetry,
   queueDrop,

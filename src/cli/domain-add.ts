@@ -3,6 +3,7 @@
 import type { Domain } from '../directory/domains.ts'
 import { presentDomain } from '../surfaces/rest/schemas/domain.ts'
 import { type Command, TEAM_OPTION } from './command.ts'
+import { recordRows } from './domain-records.ts'
 import { table } from './table.ts'
 import { chooseTeam } from './team-choice.ts'
 
@@ -23,13 +24,10 @@ function linesOf(domain: Domain): string[] {
   if (domain.verificationStatus === 'verified') {
     return [`${domain.name} (${domain.id}) is verified: nobody can own this name, so there is nothing to prove.`]
   }
-  const { mx, spf, dkim, dmarc, verification } = domain.records
-  const texts = [verification, spf, ...dkim, dmarc].map(({ name, value }) => [`  ${name}`, 'TXT', value])
-  const exchanges = mx.map(({ priority, target }) => [`  ${domain.name}`, 'MX', `${priority} ${target}`])
   return [
     `${domain.name} (${domain.id}) is pending. Put these records into its DNS, the first one at least:`,
     '',
-    ...table([...texts, ...exchanges]),
+    ...table(recordRows(domain)),
     '',
     `They are looked for by themselves, or at once by: mailstead domain verify ${domain.name}`,
   ]

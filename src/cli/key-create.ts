@@ -1,5 +1,6 @@
 // `mailstead key create`: issues a root key of a team.
 
+import { ProductError } from '../base/errors.ts'
 import { presentNewKey } from '../surfaces/rest/schemas/api-key.ts'
 import { type Command, TEAM_OPTION } from './command.ts'
 import { chooseTeam } from './team-choice.ts'
@@ -13,20 +14,34 @@ export const keyCreate: Command = {
     ...TEAM_OPTION,
     name: { value: 'name', says: 'what the key is for' },
     role: { value: 'role', says: `root:full, root:readonly or root:webhook_admin (${DEFAULT_ROLE} unless given)` },
+    permissions: { value: 'a,b', says: 'permissions in place of a role, such as domain.read,webhook.*' },
+    expires: { value: 'time', says: 'when it ends, such as 2030-01-02 (never unless given)' },
   },
   async run(call) {
+    const permissions = call.text('permissions')?.split(',')
+    const expiresAt = readTime(call.text('expires'))
     const { directory } = await call.open()
     const team = await chooseTeam(directory, call.text('team'))
     const key = await directory.keys.issue({
       teamId: team.id,
       kind: 'root',
       name: call.text('name') ?? 'command line',
-      role: call.text('role') ?? DEFAULT_ROLE,
+      role: call.text('role') ?? (permissions === undefined ? DEFAULT_ROLE : undefined),
+      permissions,
+      expiresAt,
       createdBy: 'operator',
     })
+    const rights = key.record.role ?? key.record.permissions.join(', ')
     return {
       data: presentNewKey(key),
-      lines: [`Key ${key.record.id} of team ${team.id} (${key.record.role}), shown this once:`, `  ${key.secret}`],
+      lines: [`Key ${key.record.id} of team ${team.id} (${rights}), shown this once:`, `  ${key.secret}`],
     }
   },
+}
+
+function readTime(text: string | undefined): number | null {
+  if (text === undefined) return null
+  const time = Date.parse(text)
+  if (Number.isNaN(time)) throw new ProductError('invalid_parameter', `${text} is no time, such as 2030-01-02.`)
+  return time
 }

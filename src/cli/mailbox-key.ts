@@ -1,8 +1,8 @@
 // `mailstead mailbox key`: issues an API key of a mailbox.
 
-import { ProductError } from '../base/errors.ts'
 import { presentNewKey } from '../surfaces/rest/schemas/api-key.ts'
 import type { Command } from './command.ts'
+import { chooseMailbox } from './mailbox-choice.ts'
 
 export const mailboxKey: Command = {
   words: 'mailbox key',
@@ -11,9 +11,7 @@ export const mailboxKey: Command = {
   options: { name: { value: 'name', says: 'what the key is for' } },
   async run(call) {
     const { directory } = await call.open()
-    const email = call.operands[0]!
-    const mailbox = await directory.mailboxes.byEmail(email)
-    if (mailbox === undefined) throw new ProductError('not_found', `There is no mailbox ${email}.`)
+    const mailbox = await chooseMailbox(directory, call.operands[0]!)
     const key = await directory.keys.issue({
       teamId: mailbox.teamId,
       kind: 'mailbox',

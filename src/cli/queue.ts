@@ -5,11 +5,9 @@ import { ProductError } from '../base/errors.ts'
 import { idPattern } from '../base/ids.ts'
 import type { WaitingDelivery } from '../outbound/waiting-mail.ts'
 import type { Command } from './command.ts'
+import { cut, LIMIT_OPTION, readLimit } from './limit.ts'
 import { table } from './table.ts'
 
-/** Rows shown when no number is given, and at most. */
-const SHOWN = 50
-const SHOWN_MAX = 1000
 const EMAIL_ID = new RegExp(idPattern('email'))
 
 export const queueList: Command = {
@@ -17,20 +15,17 @@ export const queueList: Command = {
   summary: 'Shows what waits to leave, what is due first on top.',
   options: {
     domain: { value: 'domain', says: 'only mail to this domain' },
-    limit: { value: 'number', says: `rows to show (${SHOWN} unless given, at most ${SHOWN_MAX})` },
+    ...LIMIT_OPTION,
   },
   async run(call) {
-    const limit = Number(call.text('limit') ?? SHOWN)
-    if (!Number.isInteger(limit) || limit < 1 || limit > SHOWN_MAX) {
-      throw new ProductError('invalid_parameter', `The limit must be a whole number from 1 to ${SHOWN_MAX}.`)
-    }
+    const limit = readLimit(call)
     const { outbound } = await call.open()
     const page = await outbound.waiting.list({ lane: call.text('domain')?.toLowerCase(), limit, after: null })
     const rows = page.items.map(present)
     const head = ['Mail', 'From', 'To domain', 'Due', 'In hand']
     const cells = rows.map((row) => [row.message_id, row.from_email, row.domain, row.due_at, row.in_hand ? 'yes' : ''])
     const lines = rows.length === 0 ? ['Nothing waits.'] : table([head, ...cells])
-    return { data: rows, lines: page.next === null ? lines : [...lines, '… and more: see --limit.'] }
+    return { data: rows, lines: cut(lines, page.next !== null) }
   },
 }
 

@@ -1,21 +1,29 @@
-// `mailstead team create`: makes a team.
+// `mailstead team create`: makes a team, and invites its owner when asked.
 
 import { ProductError } from '../base/errors.ts'
+import { newTeam } from '../directory/new-team.ts'
 import type { Command } from './command.ts'
 import { presentTeam } from './present-team.ts'
 
 export const teamCreate: Command = {
   words: 'team create',
-  summary: 'Makes a team.',
-  options: { name: { value: 'name', says: 'what the team is called (needed)' } },
+  summary: 'Makes a team, and invites its owner by mail when asked.',
+  options: {
+    name: { value: 'name', says: 'what the team is called (needed)' },
+    owner: { value: 'email', says: 'who is invited as its owner; without mail: member add and login-link' },
+  },
   async run(call) {
     const name = call.text('name')
     if (name === undefined) throw new ProductError('missing_parameter', 'Say how the team is called with --name.')
-    const { directory } = await call.open()
-    const team = await directory.teams.create({ name })
+    const owner = call.text('owner')
+    const team = await newTeam(await call.open(), { name, ownerEmail: owner })
     return {
       data: presentTeam(team),
-      lines: [`Team ${team.id} (${team.name}) is made.`, `A key for it: mailstead key create --team ${team.id}`],
+      lines: [
+        `Team ${team.id} (${team.name}) is made.`,
+        ...(owner === undefined ? [] : [`An invitation to ${owner} waits to leave; serve sends it.`]),
+        `A key for it: mailstead key create --team ${team.id}`,
+      ],
     }
   },
 }

@@ -128,6 +128,12 @@ export class Keys {
     return row && presentKey(row, this.#clock.now())
   }
 
+  /** Whose key it is; undefined when there is none of that id. For the operator: nobody else may learn it. */
+  async teamOf(id: string): Promise<string | undefined> {
+    const row = await this.#db.read.get<{ team_id: string }>('SELECT team_id FROM keys WHERE id = ?', [id])
+    return row?.team_id
+  }
+
   /** How many active keys each of these mailboxes has; those without any are left out. */
   async countByMailbox(mailboxIds: readonly string[]): Promise<Map<string, number>> {
     const marks = mailboxIds.map(() => '?').join(', ')

@@ -249,7 +249,7 @@ const deleteMailbox = route({
 })
 
 /** Decisions §5.2: the inbox of an agent that was ended does not come back. @throws ProductError conflict */
-async function requireLivingAgent(app: Context, teamId: string, id: string): Promise<void> {
+export async function requireLivingAgent(app: Context, teamId: string, id: string): Promise<void> {
   const mailbox = await app.directory.mailboxes.get(teamId, id)
   if (mailbox?.agentRegistrationId == null) return
   const registration = await app.directory.agents.registrations.byId(app.db.read, mailbox.agentRegistrationId)

@@ -1,31 +1,17 @@
 // The teams of the appliance, as the operator makes and changes them.
 
-import { type Static, Type } from 'typebox'
-import { isoTime } from '../../../base/clock.ts'
+import { Type } from 'typebox'
 import { notFound } from '../../../base/errors.ts'
-import type { Context } from '../../../context.ts'
 import { newTeam } from '../../../directory/new-team.ts'
-import type { Team as TeamRecord } from '../../../directory/teams.ts'
 import { DAILY_MAX } from '../../../outbound/shared-limit-record.ts'
 import { answer, route } from '../../http/route.ts'
-import { Id, listOf, Nullable, parseTime, Words } from '../../http/schema.ts'
+import { Id, listOf, Nullable, parseTime } from '../../http/schema.ts'
 import { ApiKeyCreate, NewApiKey, presentNewKey } from '../schemas/api-key.ts'
+import { OperatorTeam, operatorTeam, presentNewTeam, TeamStatus } from '../schemas/operator-team.ts'
 import { record } from '../schemas/record.ts'
-import { TimeOf } from '../schemas/time.ts'
 
 const params = Type.Object({ team_id: Id('team') })
 const Name = Type.String({ minLength: 1, maxLength: 100, description: 'For people.' })
-const Status = Words(['active', 'suspended'], 'Every credential of a suspended team is refused, its mail is deferred.')
-
-const OperatorTeam = record('OperatorTeam', 'A team, with what it may send through the shared account.', {
-  id: Id('team'),
-  name: Type.String(),
-  status: Status,
-  ses_enabled: Type.Boolean({ description: 'It may use the shared Amazon SES account.' }),
-  ses_daily_limit: Nullable(Type.Integer({ minimum: 0, description: 'Recipients a day; null for no limit.' })),
-  created_at: TimeOf('When it was made.'),
-})
-
 const listTeams = route({
   method: 'GET',
   surface: 'operator',
@@ -37,7 +23,7 @@ const listTeams = route({
   reply: listOf(OperatorTeam),
   async handle({ app }) {
     const teams = await app.directory.teams.list()
-    return Promise.all(teams.map((team) => present(app, team)))
+    return Promise.all(teams.map((team) => operatorTeam(app, team)))
   },
 })
 
@@ -70,8 +56,8 @@ const createTeam = route({
   status: 201,
   async handle({ body, app, request }) {
     const input = { name: body.name, ownerEmail: body.owner_email }
-    const team = await newTeam(app, input, (tx, made) => request.keep(tx, { data: presentNew(made), status: 201 }))
-    return answer({ data: presentNew(team), status: 201 })
+    const team = await newTeam(app, input, (tx, made) => request.keep(tx, { data: presentNewTeam(made), status: 201 }))
+    return answer({ data: presentNewTeam(team), status: 201 })
   },
 })
 
@@ -89,7 +75,7 @@ const updateTeam = route({
     'What is to change.',
     {
       name: Type.Optional(Name),
-      status: Type.Optional(Status),
+      status: Type.Optional(TeamStatus),
       ses_enabled: Type.Optional(Type.Boolean({ description: 'Whether it may use the shared Amazon SES account.' })),
       ses_daily_limit: Type.Optional(
         Nullable(Type.Integer({ minimum: 0, maximum: DAILY_MAX, description: 'Recipients a day; null for no limit.' })),
@@ -107,7 +93,7 @@ const updateTeam = route({
       }
       return changed
     })
-    return present(app, team)
+    return operatorTeam(app, team)
   },
 })
 
@@ -144,27 +130,5 @@ const createTeamKey = route({
     return answer({ data: presentNewKey(issued) })
   },
 })
-
-/** A new team has no share of the shared account. */
-function presentNew(team: TeamRecord): Static<typeof OperatorTeam> {
-  return shown(team, false, null)
-}
-
-async function present(app: Context, team: TeamRecord): Promise<Static<typeof OperatorTeam>> {
-  const { sharedLimit } = app.outbound
-  const { dailyLimit } = await sharedLimit.limitOf(team.id)
-  return shown(team, await sharedLimit.isEnabled(team.id), dailyLimit)
-}
-
-function shown(team: TeamRecord, enabled: boolean, limit: number | null): Static<typeof OperatorTeam> {
-  return {
-    id: team.id,
-    name: team.name,
-    status: team.status,
-    ses_enabled: enabled,
-    ses_daily_limit: limit,
-    created_at: isoTime(team.createdAt),
-  }
-}
 
 export const operatorTeams = [listTeams, createTeam, updateTeam, createTeamKey]

@@ -1,0 +1,10 @@
+// The DNS records of a domain as rows of a table.
+
+import type { Domain } from '../directory/domains.ts'
+
+/** What proves the domain comes first: it alone is required. */
+export function recordRows({ name, records }: Domain): string[][] {
+  const { mx, spf, dkim, dmarc, verification } = records
+  const texts = [verification, spf, ...dkim, dmarc].map((record) => [`  ${record.name}`, 'TXT', record.value])
+  return [...texts, ...mx.map(({ priority, target }) => [`  ${name}`, 'MX', `${priority} ${target}`])]
+}

@@ -1,0 +1,50 @@
+// `mailstead domain list`, `domain show`: the domains of a team, and the records one needs.
+
+import type { Domain } from '../directory/domains.ts'
+import { presentDomain } from '../surfaces/rest/schemas/domain.ts'
+import { oneOf } from './choice.ts'
+import { type Command, TEAM_OPTION } from './command.ts'
+import { chooseDomain } from './domain-choice.ts'
+import { recordRows } from './domain-records.ts'
+import { cut, LIMIT_OPTION, readLimit } from './limit.ts'
+import { table } from './table.ts'
+import { chooseTeam } from './team-choice.ts'
+
+const STATUSES = ['pending', 'verified', 'failed'] as const
+
+export const domainList: Command = {
+  words: 'domain list',
+  summary: 'Shows the domains of a team, newest first.',
+  options: {
+    ...TEAM_OPTION,
+    status: { value: 'status', says: `only these: ${STATUSES.join(', ')}` },
+    ...LIMIT_OPTION,
+  },
+  async run(call) {
+    const status = oneOf('status', call.text('status'), STATUSES)
+    const limit = readLimit(call)
+    const { directory } = await call.open()
+    const team = await chooseTeam(directory, call.text('team'))
+    const page = await directory.domains.list(team.id, { status, limit, after: null })
+    const rows = page.items.map(presentDomain)
+    const cells = rows.map((row) => [row.id, row.verification_status, row.created_at, row.domain])
+    const head = ['Domain', 'Status', 'Since', 'Name']
+    const lines = rows.length === 0 ? ['There is none; mailstead domain add makes one.'] : table([head, ...cells])
+    return { data: rows, lines: cut(lines, page.next !== null) }
+  },
+}
+
+export const domainShow: Command = {
+  words: 'domain show',
+  summary: 'Shows a domain and the DNS records it needs; domain verify looks whether they are there.',
+  operands: ['domain'],
+  options: TEAM_OPTION,
+  async run(call) {
+    const app = await call.open()
+    const team = await chooseTeam(app.directory, call.text('team'))
+    const { id } = await chooseDomain(app, team.id, call.operands[0]!)
+    const domain: Domain = (await app.directory.domains.get(team.id, id))!
+    const lines = [`${domain.name} (${domain.id}) is ${domain.verificationStatus}.`, '', ...table(recordRows(domain))]
+    return { data: presentDomain(domain), lines }
+  },
+}

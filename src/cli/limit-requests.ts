@@ -1,0 +1,86 @@
+// `mailstead limit-request list`, `approve`, `deny`: what teams ask of the shared Amazon SES account.
+
+import { ProductError } from '../base/errors.ts'
+import { idPattern } from '../base/ids.ts'
+import { type OperatorLimitRequest, presentOperatorLimitRequest } from '../surfaces/rest/schemas/shared-limit.ts'
+import { oneOf } from './choice.ts'
+import type { Command } from './command.ts'
+import { cut, LIMIT_OPTION, readLimit } from './limit.ts'
+import { table } from './table.ts'
+import { chooseTeam } from './team-choice.ts'
+
+const STATUSES = ['pending', 'approved', 'denied', 'cancelled'] as const
+const REQUEST_ID = new RegExp(idPattern('limitRequest'))
+/** Characters of what a team says for itself; --json has all of it. */
+const REASON_SHOWN = 80
+const NOTE_OPTION = { note: { value: 'text', says: 'shown to the team' } }
+
+export const limitRequestList: Command = {
+  words: 'limit-request list',
+  summary: 'Shows requests for a higher daily limit, newest first; of all teams unless one is named.',
+  options: {
+    team: { value: 'team', says: 'id or name of a team' },
+    status: { value: 'status', says: `only these: ${STATUSES.join(', ')}` },
+    ...LIMIT_OPTION,
+  },
+  async run(call) {
+    const status = oneOf('status', call.text('status'), STATUSES)
+    const limit = readLimit(call)
+    const { directory, outbound } = await call.open()
+    const team = call.text('team')
+    const teamId = team === undefined ? undefined : (await chooseTeam(directory, team)).id
+    const page = await outbound.sharedLimit.list({ teamId, status, limit, after: null })
+    const rows = page.items.map(presentOperatorLimitRequest)
+    const head = ['Request', 'Status', 'Team', 'Limit', 'Sent', 'Wanted', 'Reason']
+    const lines = rows.length === 0 ? ['Nobody asked for more.'] : table([head, ...rows.map(cellsOf)])
+    return { data: rows, lines: cut(lines, page.next !== null) }
+  },
+}
+
+export const limitRequestApprove: Command = {
+  words: 'limit-request approve',
+  summary: 'Says yes: the new limit holds at once.',
+  operands: ['request (slir_…)'],
+  options: { limit: { value: 'number', says: 'recipients a day from now on (needed)' }, ...NOTE_OPTION },
+  async run(call) {
+    const id = checkId(call.operands[0]!)
+    const text = call.text('limit')
+    if (text === undefined) throw new ProductError('missing_parameter', 'Say the new limit with --limit.')
+    if (!/^\d{1,9}$/.test(text)) throw new ProductError('invalid_parameter', 'The limit must be a whole number.')
+    const { outbound } = await call.open()
+    const decision = { approvedDailyLimit: Number(text), note: call.text('note') ?? null }
+    const request = presentOperatorLimitRequest(await outbound.sharedLimit.approve(id, decision))
+    return { data: request, lines: [`Team ${request.team_id} may send ${text} a day from now on.`] }
+  },
+}
+
+export const limitRequestDeny: Command = {
+  words: 'limit-request deny',
+  summary: 'Says no; the team may ask again after a day.',
+  operands: ['request (slir_…)'],
+  options: NOTE_OPTION,
+  async run(call) {
+    const id = checkId(call.operands[0]!)
+    const { outbound } = await call.open()
+    const request = presentOperatorLimitRequest(
+      await outbound.sharedLimit.deny(id, { note: call.text('note') ?? null }),
+    )
+    return { data: request, lines: [`The request of team ${request.team_id} is denied.`] }
+  },
+}
+
+function checkId(text: string): string {
+  if (!REQUEST_ID.test(text)) throw new ProductError('invalid_parameter', `${text} is no id of a request (slir_…).`)
+  return text
+}
+
+function cellsOf(row: OperatorLimitRequest): string[] {
+  const wanted = row.requested_daily_limit === null ? 'more' : String(row.requested_daily_limit)
+  const { id, status, team_id, current_daily_limit: limit, current_daily_sent: sent } = row
+  return [id, status, team_id, String(limit), String(sent), wanted, oneLine(row.reason ?? '')]
+}
+
+/** What strangers wrote must not move the cursor of a terminal. */
+function oneLine(text: string): string {
+  return text.replace(/[\p{Cc}\p{Cf}\s]+/gu, ' ').slice(0, REASON_SHOWN)
+}

@@ -1,0 +1,12 @@
+// Which mailbox a command is about.
+
+import { ProductError } from '../base/errors.ts'
+import type { Directory } from '../directory/directory.ts'
+import type { Mailbox } from '../directory/mailboxes.ts'
+
+/** @throws ProductError not_found, also for one that was deleted */
+export async function chooseMailbox({ mailboxes }: Directory, email: string): Promise<Mailbox> {
+  const mailbox = await mailboxes.byEmail(email)
+  if (mailbox === undefined) throw new ProductError('not_found', `There is no mailbox ${email}.`)
+  return mailbox
+}

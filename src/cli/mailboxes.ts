@@ -1,0 +1,90 @@
+// `mailstead mailbox list`, `suspend`, `reactivate`, `delete`: the life of mailboxes, whichever team they belong to.
+
+import type { Context } from '../context.ts'
+import type { Mailbox } from '../directory/mailboxes.ts'
+import { requireLivingAgent } from '../surfaces/rest/management/mailboxes.ts'
+import { type MailboxAdmin, presentMailboxAdmin } from '../surfaces/rest/schemas/mailbox.ts'
+import { sizeText } from './backup/size-text.ts'
+import { oneOf } from './choice.ts'
+import { type Call, type Command, type Outcome, TEAM_OPTION } from './command.ts'
+import { cut, LIMIT_OPTION, readLimit } from './limit.ts'
+import { chooseMailbox } from './mailbox-choice.ts'
+import { table } from './table.ts'
+import { chooseTeam } from './team-choice.ts'
+
+const STATUSES = ['active', 'suspended', 'deleted'] as const
+
+export const mailboxList: Command = {
+  words: 'mailbox list',
+  summary: 'Shows the mailboxes of a team, newest first; deleted ones only when asked.',
+  options: {
+    ...TEAM_OPTION,
+    status: { value: 'status', says: `only these: ${STATUSES.join(', ')}` },
+    search: { value: 'text', says: 'a part of the address or of the name' },
+    ...LIMIT_OPTION,
+  },
+  async run(call) {
+    const status = oneOf('status', call.text('status'), STATUSES)
+    const limit = readLimit(call)
+    const app = await call.open()
+    const team = await chooseTeam(app.directory, call.text('team'))
+    const filter = { statuses: status && [status], search: call.text('search'), limit, after: null }
+    const page = await app.directory.mailboxes.list(team.id, filter)
+    const rows = await present(app, page.items)
+    const head = ['Mailbox', 'Status', 'Holds', 'Keys', 'Since', 'Address']
+    const lines = rows.length === 0 ? ['There is none.'] : table([head, ...rows.map(cellsOf)])
+    return { data: rows, lines: cut(lines, page.next !== null) }
+  },
+}
+
+export const mailboxSuspend: Command = {
+  words: 'mailbox suspend',
+  summary: 'Stops a mailbox: mail to it is refused, it cannot send; reading goes on.',
+  operands: ['email'],
+  options: { reason: { value: 'text', says: 'shown with the mailbox' } },
+  run: (call) =>
+    change(call, 'suspended', ({ directory }, { teamId, id }) =>
+      directory.mailboxes.suspend(teamId, id, call.text('reason')),
+    ),
+}
+
+export const mailboxReactivate: Command = {
+  words: 'mailbox reactivate',
+  summary: 'Lets a suspended mailbox work again; what it had queued goes out.',
+  operands: ['email'],
+  run: (call) =>
+    change(call, 'active', async (app, { teamId, id }) => {
+      await requireLivingAgent(app, teamId, id)
+      return app.directory.mailboxes.reactivate(teamId, id)
+    }),
+}
+
+export const mailboxDelete: Command = {
+  words: 'mailbox delete',
+  summary: 'Ends a mailbox for good: its keys end, its address is free at once.',
+  operands: ['email'],
+  run: (call) => change(call, 'deleted', ({ directory }, { teamId, id }) => directory.mailboxes.delete(teamId, id)),
+}
+
+async function change(
+  call: Call,
+  what: string,
+  act: (app: Context, mailbox: Mailbox) => Promise<Mailbox>,
+): Promise<Outcome> {
+  const app = await call.open()
+  const mailbox = await act(app, await chooseMailbox(app.directory, call.operands[0]!))
+  const [shown] = await present(app, [mailbox])
+  return { data: shown!, lines: [`${mailbox.email} (${mailbox.id}) is ${what}.`] }
+}
+
+async function present(app: Context, mailboxes: readonly Mailbox[]): Promise<MailboxAdmin[]> {
+  const ids = mailboxes.map(({ id }) => id)
+  const usage = await app.store.accounts.byMailboxes(ids)
+  const keys = await app.directory.keys.countByMailbox(ids)
+  return mailboxes.map((mailbox) => presentMailboxAdmin(mailbox, usage.get(mailbox.id), keys.get(mailbox.id) ?? 0))
+}
+
+function cellsOf(row: MailboxAdmin): string[] {
+  const used = row.quota_used_bytes === undefined ? '' : sizeText(row.quota_used_bytes)
+  return [row.id, row.status, used, String(row.api_key_count), row.created_at, row.email]
+}

@@ -1,0 +1,90 @@
+// `mailstead team list`, `update`, `suspend`, `reactivate`: the teams of the appliance, as the operator sees and changes them.
+
+import { ProductError } from '../base/errors.ts'
+import type { TeamStatus } from '../directory/teams.ts'
+import { type OperatorTeam, operatorTeam } from '../surfaces/rest/schemas/operator-team.ts'
+import { oneOf } from './choice.ts'
+import type { Call, Command, Outcome } from './command.ts'
+import { table } from './table.ts'
+import { chooseTeam } from './team-choice.ts'
+
+const NO_LIMIT = 'none'
+
+export const teamList: Command = {
+  words: 'team list',
+  summary: 'Shows every team, the oldest first.',
+  async run(call) {
+    const app = await call.open()
+    const rows: OperatorTeam[] = []
+    for (const team of await app.directory.teams.list()) rows.push(await operatorTeam(app, team))
+    const cells = rows.map((row) => [row.id, row.status, sharedText(row), row.created_at, row.name])
+    return {
+      data: rows,
+      lines:
+        rows.length === 0
+          ? ['There is no team yet; mailstead setup makes the first.']
+          : table([['Team', 'Status', 'Shared SES', 'Since', 'Name'], ...cells]),
+    }
+  },
+}
+
+export const teamUpdate: Command = {
+  words: 'team update',
+  summary: 'Renames a team, or changes what it may send through the shared Amazon SES account.',
+  operands: ['team'],
+  options: {
+    name: { value: 'name', says: 'its new name' },
+    ses: { value: 'on|off', says: 'whether it may use the shared account' },
+    'ses-limit': { value: 'number', says: `recipients a day through it; ${NO_LIMIT} for no limit` },
+  },
+  async run(call) {
+    const name = call.text('name')
+    const ses = oneOf('option --ses', call.text('ses'), ['on', 'off'])
+    const limit = readShare(call.text('ses-limit'))
+    if (name === undefined && ses === undefined && limit === undefined) {
+      throw new ProductError('missing_parameter', 'Say what is to change: --name, --ses or --ses-limit.')
+    }
+    const app = await call.open()
+    const { id } = await chooseTeam(app.directory, call.operands[0])
+    const team = await app.db.write(async (tx) => {
+      if (ses !== undefined || limit !== undefined) {
+        await app.outbound.sharedLimit.setDailyIn(tx, id, { enabled: ses && ses === 'on', limit })
+      }
+      return app.directory.teams.changeIn(tx, id, { name })
+    })
+    const shown = await operatorTeam(app, team)
+    return { data: shown, lines: [`Team ${id} is called ${shown.name}; shared Amazon SES: ${sharedText(shown)}.`] }
+  },
+}
+
+export const teamSuspend: Command = {
+  words: 'team suspend',
+  summary: 'Stops a team: its keys are refused, mail to it is put off for 7 days and then refused.',
+  operands: ['team'],
+  run: (call) => setStatus(call, 'suspended'),
+}
+
+export const teamReactivate: Command = {
+  words: 'team reactivate',
+  summary: 'Lets a suspended team work again.',
+  operands: ['team'],
+  run: (call) => setStatus(call, 'active'),
+}
+
+async function setStatus(call: Call, status: TeamStatus): Promise<Outcome> {
+  const app = await call.open()
+  const { id } = await chooseTeam(app.directory, call.operands[0])
+  const team = await app.directory.teams.setStatus(id, status)
+  return { data: await operatorTeam(app, team), lines: [`Team ${id} (${team.name}) is ${status}.`] }
+}
+
+function readShare(text: string | undefined): number | null | undefined {
+  if (text === undefined) return undefined
+  if (text === NO_LIMIT) return null
+  if (/^\d{1,15}$/.test(text)) return Number(text)
+  throw new ProductError('invalid_parameter', `The limit must be a whole number of recipients a day, or ${NO_LIMIT}.`)
+}
+
+function sharedText({ ses_enabled: enabled, ses_daily_limit: limit }: OperatorTeam): string {
+  return enabled ? (limit === null ? 'no limit' : `${limit} a day`) : 'off'
+}

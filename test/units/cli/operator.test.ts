@@ -1,0 +1,167 @@
+// What the Operator API does the commands do as well, and tell in the same records (decisions §2.4).
+
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { newId } from '../../../src/base/ids.ts'
+import { routes } from '../../../src/surfaces/rest/routes.ts'
+import { Commands } from '../../support/cli.ts'
+import { type Json, startHouse } from '../../support/house.ts'
+
+const SES = { SES_ACCESS_KEY_ID: 'AKIAEXAMPLE', SES_SECRET_ACCESS_KEY: 'secret' }
+const house = await startHouse({ env: SES })
+after(() => house.close())
+const team = await house.team('Shop')
+const { secret } = await house.app.directory.operatorKeys.issue('test')
+const cli = new Commands({
+  ...SES,
+  DATA_DIR: house.dataDir,
+  DNS_SERVERS: house.dns.address,
+  MAIL_HOSTS: 'mx.mailstead.test',
+})
+const ask = async (path: string): Promise<Json> =>
+  (await house.call('GET', `http://127.0.0.1:${house.ports.operator}/operator/v1${path}`, secret)).body.data
+
+/** The command that does what a route does. */
+const COMMANDS: Record<string, string> = {
+  listTeams: 'team list',
+  createTeam: 'team create',
+  updateAnyTeam: 'team update',
+  createTeamKey: 'key create',
+  createCredit: 'team credit',
+  listAllLimitRequests: 'limit-request list',
+  approveLimitRequest: 'limit-request approve',
+  denyLimitRequest: 'limit-request deny',
+  listAgents: 'agent list',
+  revokeAgent: 'agent revoke',
+  revokeAllAgents: 'agent revoke-all',
+  switchAgentRegistration: 'agent registration',
+  listQueue: 'queue list',
+  retryQueued: 'queue retry',
+  dropQueued: 'queue drop',
+  // What a program scrapes; a person asks this.
+  getMetrics: 'doctor',
+}
+
+test('every route of the operator has its command', async () => {
+  for (const { operation } of routes.filter(({ surface }) => surface === 'operator')) {
+    const words: string | undefined = COMMANDS[operation]
+    assert.ok(words, `${operation} has no command`)
+    const { code, out } = await cli.run(...words.split(' '), '--help')
+    assert.equal(code, 0)
+    assert.ok(out[0]!.startsWith(`Usage: mailstead ${words}`), out[0]!)
+  }
+})
+
+test('teams are listed, made with their owner, changed, suspended and let work again', async () => {
+  const made = await cli.json('team', 'create', '--name', 'New', '--owner', 'Ida@people.test')
+  const [owner] = await house.app.directory.people.members.of('ida@people.test')
+  assert.deepEqual([owner!.teamId, owner!.role], [made.id, 'owner'])
+  const changed = await cli.json('team', 'update', made.id, '--name', 'Newer', '--ses', 'on', '--ses-limit', '100')
+  assert.deepEqual([changed.name, changed.ses_enabled, changed.ses_daily_limit], ['Newer', true, 100])
+  assert.equal((await cli.json('team', 'update', 'Newer', '--ses-limit', 'none')).ses_daily_limit, null)
+  assert.equal((await cli.json('team', 'suspend', 'Shop')).status, 'suspended')
+  assert.equal((await house.get('/domains', team.key)).status, 403)
+  assert.deepEqual(await cli.json('team', 'list'), await ask('/teams'))
+  assert.equal((await cli.json('team', 'reactivate', team.id)).status, 'active')
+  assert.equal((await house.get('/domains', team.key)).status, 200)
+  assert.match(
+    (await cli.run('team', 'list')).out.join('\n'),
+    /^Team +Status +Shared SES +Since +Name\n.* active +off +\S+ +Shop$/m,
+  )
+  await cli.refused(['team', 'update', 'Shop'], '--ses-limit')
+  await cli.refused(['team', 'update', 'Shop', '--ses', 'maybe'], 'on, off')
+  await cli.refused(['team', 'update', 'Shop', '--ses-limit', '-1'], '--ses-limit')
+  await cli.refused(['team', 'update', 'Shop', '--ses-limit', 'few'], 'whole number')
+  await cli.refused(['team', 'suspend', 'Nobody'], 'There is no team Nobody')
+  await cli.refused(['team', 'create', '--name', 'x', '--owner', 'no address'], 'owner_email')
+})
+
+test('keys are issued with permissions and an end, listed and ended by their id alone', async () => {
+  const expires = '2030-01-02T00:00:00.000Z'
+  const made = await cli.json(
+    'key',
+    'create',
+    '--team',
+    'Shop',
+    '--permissions',
+    'domain.read,webhook.*',
+    '--expires',
+    expires,
+  )
+  assert.deepEqual([made.role, made.permissions, made.expires_at], [null, ['domain.read', 'webhook.*'], expires])
+  const listed = await cli.json('key', 'list', '--team', 'Shop')
+  assert.deepEqual(listed[0], (await house.get(`/api-keys/${made.id}`, team.key)).body.data)
+  assert.equal((await cli.json('key', 'revoke', made.id)).status, 'revoked')
+  assert.equal((await house.get('/domains', made.key)).status, 401)
+  assert.deepEqual(
+    (await cli.json('key', 'list', '--team', 'Shop', '--status', 'revoked')).map(({ id }: { id: string }) => id),
+    [made.id],
+  )
+  assert.deepEqual(
+    (await cli.run('key', 'list', '--team', 'Shop', '--limit', '1')).out.at(-1),
+    '… and more: see --limit.',
+  )
+  await cli.refused(['key', 'revoke', newId('key')], 'There is no key')
+  await cli.refused(['key', 'revoke', made.key], 'is no id of a key')
+  await cli.refused(['key', 'create', '--team', 'Shop', '--expires', 'soon'], 'soon is no time')
+  await cli.refused(
+    ['key', 'create', '--team', 'Shop', '--role', 'root:full', '--permissions', 'domain.read'],
+    'one of role',
+  )
+  await cli.refused(['key', 'list', '--team', 'Shop', '--status', 'lost'], 'active, expired, revoked')
+  await cli.refused(['key', 'list', '--team', 'Shop', '--limit', '0'], 'from 1 to 1000')
+})
+
+test('mailboxes and domains are listed; mailboxes are suspended, let work again and ended', async () => {
+  const domain = await team.domain('shop.test')
+  const { id, key } = await team.mailbox('ana@shop.test')
+  assert.deepEqual(
+    await cli.json('mailbox', 'list', '--team', 'Shop'),
+    (await house.get('/mailboxes', team.key)).body.data,
+  )
+  const suspended = await cli.json('mailbox', 'suspend', 'Ana@shop.test', '--reason', 'unpaid')
+  assert.deepEqual(suspended, (await house.get(`/mailboxes/${id}`, team.key)).body.data)
+  assert.deepEqual([suspended.status, suspended.status_reason], ['suspended', 'unpaid'])
+  assert.equal((await cli.json('mailbox', 'reactivate', 'ana@shop.test')).status, 'active')
+  assert.equal((await cli.json('mailbox', 'delete', 'ana@shop.test')).status, 'deleted')
+  assert.equal((await house.get('/mailbox/me', key)).status, 401)
+  assert.deepEqual(await cli.json('mailbox', 'list', '--team', 'Shop'), [])
+  assert.equal(
+    (await cli.json('mailbox', 'list', '--team', 'Shop', '--status', 'deleted', '--search', 'ANA'))[0].id,
+    id,
+  )
+  await cli.refused(['mailbox', 'delete', 'ana@shop.test'], 'There is no mailbox ana@shop.test')
+  assert.deepEqual(
+    await cli.json('domain', 'list', '--team', 'Shop'),
+    (await house.get('/domains', team.key)).body.data,
+  )
+  const shown = await cli.json('domain', 'show', 'Shop.test', '--team', 'Shop')
+  assert.deepEqual(shown, (await house.get(`/domains/${domain}`, team.key)).body.data)
+  const told = (await cli.run('domain', 'show', 'shop.test', '--team', 'Shop')).out.join('\n')
+  assert.match(told, /^ {2}shop\.test +MX +10 mx\.mailstead\.test$/m)
+  await cli.refused(['domain', 'show', 'other.test', '--team', 'Shop'], 'has no domain other.test')
+})
+
+test('requests for more are listed, granted and refused', async () => {
+  await cli.json('team', 'update', 'Shop', '--ses', 'on', '--ses-limit', '10')
+  const wish = async () => {
+    const body = { requested_daily_limit: 500, reason: 'A sale\n\u001b[2J' }
+    const reply = await house.call('POST', '/providers/shared-amazon-ses-limit-request', team.key, body)
+    assert.equal(reply.status, 201, JSON.stringify(reply.body))
+    return reply.body.data.request.id as string
+  }
+  const first = await wish()
+  assert.deepEqual(
+    await cli.json('limit-request', 'list', '--status', 'pending'),
+    await ask('/limit-requests?status=pending'),
+  )
+  const told = (await cli.run('limit-request', 'list', '--team', 'Shop')).out
+  assert.ok(told[1]!.endsWith('500     A sale [2J'), told[1]!)
+  await cli.refused(['limit-request', 'approve', first], '--limit')
+  await cli.refused(['limit-request', 'approve', first, '--limit', '5'], 'approved_daily_limit')
+  const granted = await cli.json('limit-request', 'approve', first, '--limit', '400', '--note', 'Fine.')
+  assert.deepEqual([granted.status, granted.approved_daily_limit, granted.decision_note], ['approved', 400, 'Fine.'])
+  assert.equal((await cli.json('limit-request', 'deny', await wish(), '--note', 'No.')).status, 'denied')
+  await cli.refused(['limit-request', 'deny', first], 'approved already')
+  await cli.refused(['limit-request', 'deny', 'x'], 'is no id of a request')
+})
