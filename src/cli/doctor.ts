@@ -2,26 +2,31 @@
 
 import { resolve } from 'node:path'
 import { systemClock } from '../base/clock.ts'
+import type { Resolver } from '../base/resolver.ts'
 import type { Call, Command } from './command.ts'
 import { lookAtBacklog } from './doctor/backlog.ts'
 import { lookAtDomains } from './doctor/domains.ts'
-import { type Finding, failing } from './doctor/finding.ts'
+import { type Finding, failing, type Level } from './doctor/finding.ts'
 import { lookAtCertificate, lookAtClock, lookAtDisk, lookAtFolder } from './doctor/machine.ts'
 import { lookAtHosts } from './doctor/mail-host.ts'
+import { lookAtWayIn, lookAtWayOut, notTried } from './doctor/outside.ts'
 import { lookAtSettings } from './doctor/settings.ts'
 import { lookAtSmtp } from './doctor/smtp-port.ts'
 
-const MARKS = { ok: '  ok  ', warn: '  !!  ', fail: '  --  ' }
+const MARKS = { ok: '  ok    ', warn: '  warn  ', fail: '  FAIL  ' }
+const INDENT = ' '.repeat(MARKS.ok.length)
 
 export const doctor: Command = {
   words: 'doctor',
   summary: 'Looks at the whole appliance, running or not, and says what to do; ends with 1 when something fails.',
+  options: { outside: { says: 'also connects to port 25 of this machine by its name, and of a large mail service' } },
   async run(call) {
     const findings = await look(call)
-    const failed = findings.filter(({ level }) => level === 'fail').length
+    const count = (wanted: Level) => findings.filter(({ level }) => level === wanted).length
+    const failed = count('fail')
     return {
       data: { healthy: failed === 0, findings },
-      lines: findings.flatMap(linesOf),
+      lines: [...findings.flatMap(linesOf), '', `In all: ${count('ok')} ok, ${count('warn')} warn, ${failed} FAIL.`],
       ...(failed === 0 ? {} : { failure: `${failed} of ${findings.length} findings need somebody to act.` }),
     }
   },
@@ -42,6 +47,7 @@ async function look(call: Call): Promise<Finding[]> {
       ...lookAtCertificate(app.folder.tls.cert, config.MAIL_HOSTS, app.clock.now()),
       ...outside,
       ...(await lookAtHosts(app.resolver, config.MAIL_HOSTS)),
+      ...(await lookAtPort25(call, app.resolver)),
       ...(await lookAtDomains(app)),
       ...(await lookAtBacklog(app)),
     ]
@@ -51,6 +57,11 @@ async function look(call: Call): Promise<Finding[]> {
   }
 }
 
+async function lookAtPort25({ config, has }: Call, resolver: Resolver): Promise<Finding[]> {
+  if (!has('outside')) return notTried(config)
+  return [...(await lookAtWayIn(resolver, config)), ...(await lookAtWayOut(resolver, config))]
+}
+
 function linesOf({ level, check, says, do: advice }: Finding): string[] {
-  return [`${MARKS[level]}${check}: ${says}`, ...(advice === null ? [] : [`        ${advice}`])]
+  return [`${MARKS[level]}${check}: ${says}`, ...(advice === null ? [] : [`${INDENT}${advice}`])]
 }

@@ -41,8 +41,8 @@ export async function lookAtSmtp(config: Config, timeoutMs = TIMEOUT_MS): Promis
   return fine('smtp', `${where} greets and offers STARTTLS.`)
 }
 
-/** Waits for the greeting, says EHLO, reads the list and takes its leave. */
-function converse(host: string, port: number, timeoutMs: number): Promise<Dialogue> {
+/** Waits for the greeting, says EHLO, reads the list and takes its leave. @param timeoutMs for all of it */
+export function converse(host: string, port: number, timeoutMs: number): Promise<Dialogue> {
   return new Promise((done) => {
     let said = ''
     let step = 0

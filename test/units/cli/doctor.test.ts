@@ -12,10 +12,11 @@ import { judgeQueue, judgeWebhooks } from '../../../src/cli/doctor/backlog.ts'
 import type { Finding } from '../../../src/cli/doctor/finding.ts'
 import { judgeFree, lookAtCertificate } from '../../../src/cli/doctor/machine.ts'
 import { reverseName } from '../../../src/cli/doctor/mail-host.ts'
+import { lookAtWayIn, lookAtWayOut } from '../../../src/cli/doctor/outside.ts'
 import { DIALOGUE_MAX, lookAtSmtp } from '../../../src/cli/doctor/smtp-port.ts'
 import { selfSigned } from '../../../src/config/certificate.ts'
 import { loadConfig } from '../../../src/config/load.ts'
-import { startDns } from '../../support/dns.ts'
+import { startDns, type Zone, zoneResolver } from '../../support/dns.ts'
 import { startHouse } from '../../support/house.ts'
 
 const DAY_MS = 86_400_000
@@ -213,5 +214,54 @@ describe('our port', () => {
     const { level, says } = await lookAtSmtp(loadConfig({ ...env, SMTP_PORT: String(port) }))
     assert.equal(level, 'warn')
     assert.match(says, /does not run/)
+  })
+})
+
+describe('port 25', () => {
+  /** A mail server of that name on loopback, and what is found where DNS leads to it. */
+  async function greeted<T>(greeting: string, find: (port: number) => Promise<T>): Promise<T> {
+    const server = createServer((socket) => {
+      socket.on('error', () => {}).write(greeting)
+      socket.on('data', (text) => socket.write(String(text).startsWith('QUIT') ? '221 bye\r\n' : '250 mx\r\n'))
+    })
+    await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
+    try {
+      return await find((server.address() as { port: number }).port)
+    } finally {
+      server.close()
+    }
+  }
+  const levelsOf = (findings: Finding[]) => findings.map(({ check, level }) => `${check} ${level}`)
+
+  it('is tried only when that is asked for, and not by a trial', async () => {
+    const seen = await look()
+    assert.match(seen.findings.find(({ check }) => check === 'port_25')!.says, /--outside/)
+    assert.deepEqual(levels(await look({ ...env, MAIL_HOSTS: 'localhost' }), 'port_25'), [])
+  })
+
+  it('leads to us when it greets by our name', async () => {
+    const resolver = zoneResolver({ 'mx.mail-host.org': { A: ['127.0.0.1'] } })
+    const wayIn = (port: number) => lookAtWayIn(resolver, loadConfig(env), port)
+    assert.deepEqual(levelsOf(await greeted('220 mx.mail-host.org ESMTP\r\n', wayIn)), ['port_25_in ok'])
+    assert.deepEqual(levelsOf(await greeted('220 other.org ESMTP\r\n', wayIn)), ['port_25_in fail'])
+    assert.deepEqual(levelsOf(await greeted('554 no\r\n', wayIn)), ['port_25_in warn'])
+  })
+
+  it('lets mail out when a mail server of others greets', async () => {
+    const others = { MX: [{ priority: 5, exchange: '127.0.0.1' }] }
+    const wayOut =
+      (zone: Zone, more: Record<string, string> = {}) =>
+      (port: number) =>
+        lookAtWayOut(zoneResolver(zone), loadConfig({ ...env, DIRECT_PORT: String(port), ...more }))
+    const both = { 'gmail.com': others, 'outlook.com': others }
+    assert.deepEqual(levelsOf(await greeted('220 mx.other.org\r\n', wayOut(both))), ['port_25_out ok'])
+    assert.deepEqual(levelsOf(await greeted('220 mx.other.org\r\n', wayOut({ 'outlook.com': others }))), [
+      'port_25_out ok',
+    ])
+    const [shut] = await greeted('554 no\r\n', wayOut(both))
+    assert.equal(shut!.level, 'fail')
+    assert.match(shut!.says, /127\.0\.0\.1: another reply; 127\.0\.0\.1/)
+    assert.deepEqual(levelsOf(await wayOut({})(1)), ['port_25_out warn'])
+    assert.deepEqual(levelsOf(await wayOut(both, { DIRECT_DELIVERY: 'false' })(1)), ['port_25_out ok'])
   })
 })

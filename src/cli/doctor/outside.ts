@@ -1,0 +1,80 @@
+// Port 25 in both directions, tried for real: whether this machine is reached by its public name, and whether it reaches others.
+
+import type { Resolver } from '../../base/resolver.ts'
+import type { Config } from '../../config/config.ts'
+import { isReserved } from '../../directory/domain-name.ts'
+import { type Finding, failing, fine, warning } from './finding.ts'
+import { converse } from './smtp-port.ts'
+
+const SMTP_PORT = 25
+const TIMEOUT_MS = 5000
+/** Addresses of the mail host that are tried, and mail servers of others. */
+const TRIED_MAX = 2
+/** Whose mail servers are greeted and left again: large enough that one of them is always there. */
+const OTHERS = ['gmail.com', 'outlook.com']
+
+interface MailExchange {
+  exchange: string
+  priority: number
+}
+
+/** Says that nothing was tried; a trial has nothing to try. */
+export function notTried(config: Config): Finding[] {
+  if (isReserved(config.MAIL_HOSTS[0]!)) return []
+  const says =
+    'Port 25 was not tried: mailstead doctor --outside connects to that of this machine and of a large mail service.'
+  return [fine('port_25', says)]
+}
+
+/** Greets our own mail host as a stranger would. @param port another one only for tests */
+export async function lookAtWayIn(resolver: Resolver, config: Config, port = SMTP_PORT): Promise<Finding[]> {
+  const host = config.MAIL_HOSTS[0]!
+  if (isReserved(host)) return []
+  const addresses = await ask<string>(resolver, host, 'A').then(async (found) =>
+    found.length > 0 ? found : ask<string>(resolver, host, 'AAAA'),
+  )
+  // That it has none is told already.
+  return Promise.all(addresses.slice(0, TRIED_MAX).map((address) => greet(host, address, port)))
+}
+
+async function greet(host: string, address: string, port: number): Promise<Finding> {
+  const { said, fault } = await converse(address, port, TIMEOUT_MS)
+  const [, name] = /^220[ -](\S+)/.exec(said) ?? []
+  if (name?.toLowerCase() === host) return fine('port_25_in', `Port ${port} of ${address} greets as ${host}.`)
+  if (name !== undefined) {
+    const says = `Port ${port} of ${address} greets as ${name}, not as ${host}.`
+    return failing('port_25_in', says, 'Another program or machine answers there: let the port lead to SMTP_PORT.')
+  }
+  const says = `Port ${port} of ${address} did not greet (${fault ?? 'another reply'}).`
+  const advice =
+    'Let it lead to SMTP_PORT, in the firewall and at the router. Some routers do not lead back from inside: try from elsewhere.'
+  return warning('port_25_in', says, advice)
+}
+
+/** Greets a mail server of others and leaves. Many providers of networks close this port. */
+export async function lookAtWayOut(resolver: Resolver, config: Config): Promise<Finding[]> {
+  if (isReserved(config.MAIL_HOSTS[0]!)) return []
+  if (!config.DIRECT_DELIVERY) return [fine('port_25_out', 'Mail leaves through sending accounts alone.')]
+  const faults: string[] = []
+  for (const domain of OTHERS) {
+    const [first] = (await ask<MailExchange>(resolver, domain, 'MX')).sort((a, b) => a.priority - b.priority)
+    if (first === undefined) continue
+    const { said, fault } = await converse(first.exchange, config.DIRECT_PORT, TIMEOUT_MS)
+    if (/^220[ -]/.test(said)) {
+      return [fine('port_25_out', `Port ${config.DIRECT_PORT} of ${first.exchange} answers: mail can leave.`)]
+    }
+    faults.push(`${first.exchange}: ${fault ?? 'another reply'}`)
+  }
+  if (faults.length === 0) {
+    const says = `No name server told the mail servers of ${OTHERS.join(' and ')}.`
+    return [warning('port_25_out', says, 'Check the network and DNS_SERVERS, then look again.')]
+  }
+  const says = `Port ${config.DIRECT_PORT} of others does not answer (${faults.join('; ')}): mail does not leave.`
+  const advice =
+    'Have whoever gave you the network open it, or send through an account of a provider and set DIRECT_DELIVERY to false.'
+  return [failing('port_25_out', says, advice)]
+}
+
+async function ask<T>(resolver: Resolver, name: string, type: string): Promise<T[]> {
+  return (await resolver.resolve(name, type).catch(() => [])) as T[]
+}
