@@ -88,6 +88,28 @@ const createKey = route({
   },
 })
 
+const askToRevoke = route({
+  ...page,
+  method: 'GET',
+  path: '/console/{team_id}/keys/{key_id}/revoke',
+  operation: 'showKeyRevocation',
+  summary: 'Asks whether a key is to end: what it opens cannot be brought back.',
+  params: Type.Object({ team_id: Id('team'), key_id: Id('key') }),
+  async handle({ params: { team_id: teamId, key_id: id }, app, request }) {
+    const view = await viewOf(app, request, teamId)
+    if (view === null) return goTo('/owner/sign-in')
+    requirePermission(view.member, 'apikey.delete')
+    const key = await app.directory.keys.get(teamId, id)
+    if (key === undefined) throw notFound('API key')
+    const person = personOf(app, view.session)
+    const body = html`<p>The key <strong>${key.name}</strong> (<code>${key.prefix}&hellip;${key.last4}</code>) ends at once and for ever.
+Programs that use it are refused.</p><p class="soft">Last used: ${key.lastUsedAt === null ? 'never' : when(key.lastUsedAt)}</p>
+<form method="post" action="/console/${teamId}/keys/${id}/revoke"><input type="hidden" name="csrf" value="${person.formToken}">
+<div class="actions"><button class="danger">Revoke the key</button></div></form><p><a href="/console/${teamId}">Keep it</a></p>`
+    return sitePage({ title: 'Revoke a key', body, session: person })
+  },
+})
+
 const revokeKey = route({
   ...page,
   method: 'POST',
@@ -107,12 +129,16 @@ const revokeKey = route({
   },
 })
 
-/** @returns null for nobody @throws ProductError not_found for a team of others */
+/** @returns null for nobody @throws ProductError not_found for a team of others, insufficient_permissions in a suspended one */
 async function viewOf(app: Context, request: RequestFacts, teamId: string): Promise<View | null> {
   const session = await sessionOf(app, request)
   if (session === undefined) return null
   const member = (await app.directory.people.members.of(session.email)).find((one) => one.teamId === teamId)
   if (member === undefined) throw notFound('team')
+  // As for every other credential of the team (decisions §2.3).
+  if ((await app.directory.teams.get(teamId))?.status !== 'active') {
+    throw new ProductError('insufficient_permissions', 'This team is suspended; ask whoever runs this service.')
+  }
   requirePermission(member, 'apikey.read')
   return { session, member }
 }
@@ -131,7 +157,7 @@ async function keysPage(app: Context, { session, member }: View, secret: string 
   const { items } = await app.directory.keys.list(teamId, { status: 'active', limit: KEYS_SHOWN, after: null })
   const person = personOf(app, session)
   const granted = MEMBER_PERMISSIONS[member.role]
-  const rows = items.map((key) => row(key, person.formToken, allows(granted, 'apikey.delete')))
+  const rows = items.map((key) => row(key, allows(granted, 'apikey.delete')))
   const made =
     secret === null
       ? null
@@ -142,10 +168,10 @@ ${allows(granted, 'apikey.create') ? newKey(teamId, person.formToken, granted) :
   return sitePage({ title: 'API keys', body, session: person })
 }
 
-function row(key: ApiKey, token: string, mayRevoke: boolean): Markup {
-  const form = html`<form method="post" action="/console/${key.teamId}/keys/${key.id}/revoke"><input type="hidden" name="csrf" value="${token}"><button class="quiet">Revoke</button></form>`
+function row(key: ApiKey, mayRevoke: boolean): Markup {
+  const link = html`<a href="/console/${key.teamId}/keys/${key.id}/revoke">Revoke</a>`
   return html`<tr><td>${key.name}</td><td><code>${key.prefix}&hellip;${key.last4}</code></td><td>${key.role ?? key.kind}</td>
-<td>${key.lastUsedAt === null ? 'never' : when(key.lastUsedAt)}</td><td>${mayRevoke ? form : null}</td></tr>`
+<td>${key.lastUsedAt === null ? 'never' : when(key.lastUsedAt)}</td><td>${mayRevoke ? link : null}</td></tr>`
 }
 
 function newKey(teamId: string, token: string, granted: readonly string[]): Markup {
@@ -157,4 +183,4 @@ function newKey(teamId: string, token: string, granted: readonly string[]): Mark
 <div class="actions"><button>Issue the key</button></div></form>`
 }
 
-export const consolePages: readonly Route[] = [showTeams, showKeys, createKey, revokeKey]
+export const consolePages: readonly Route[] = [showTeams, showKeys, createKey, askToRevoke, revokeKey]
