@@ -2,6 +2,7 @@
 
 import type { Clock } from '../base/clock.ts'
 import type { Db, Reader, Tx } from '../db/db.ts'
+import type { Fragment } from './folders.ts'
 import { type Account, CHANGE_TYPES, type ChangeType } from './records.ts'
 
 interface AccountRow {
@@ -42,6 +43,11 @@ export function readState(type: ChangeType, state: string): number | null {
   if (!/^[a-z][0-9a-z]{1,11}$/.test(state) || state[0] !== LETTER[type]) return null
   const seq = Number.parseInt(state.slice(1), 36)
   return Number.isSafeInteger(seq) && seq.toString(36) === state.slice(1) ? seq : null
+}
+
+/** The counter of an account and that of one of its types: a row (seq, type_seq), to be read in one statement with what they count. */
+export function counters(account: number, type: ChangeType): Fragment {
+  return { sql: `SELECT seq, ${type}_seq AS type_seq FROM accounts WHERE n = ?`, values: [account] }
 }
 
 export class Accounts {

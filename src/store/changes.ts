@@ -4,6 +4,7 @@ import { ProductError } from '../base/errors.ts'
 import type { Db, Reader, SqlValue, Tx } from '../db/db.ts'
 import { type Accounts, readState, writeState } from './accounts.ts'
 import { dropFloors, floorOf } from './changes-history.ts'
+import type { Fragment } from './folders.ts'
 import type { Account, ChangeType } from './records.ts'
 
 /** One object that a unit of work made, altered or removed. */
@@ -76,10 +77,10 @@ export class ChangeLedger {
   async since(account: Account, type: ChangeType, since: string, max: number): Promise<Changes> {
     const from = readState(type, since)
     const newest = await this.#accounts.lastSeq(account, type)
-    if (from === null || from > newest) throw tooOld()
+    if (from === null || from > newest) throw tooOld('since_state')
     const { points, complete } = await this.#page(account.n, type, from, max)
     // Asked behind the points: what was forgotten while they were read is missing among them.
-    if (from < (await floorOf(this.#db.read, account.n, type))) throw tooOld()
+    if (from < (await floorOf(this.#db.read, account.n, type))) throw tooOld('since_state')
     const last = complete ? newest : points.at(-1)!.seq
     return { oldState: since, newState: writeState(type, last), hasMoreChanges: last < newest, ...fold(points) }
   }
@@ -92,6 +93,24 @@ export class ChangeLedger {
       [account.n, limit],
     )
     return changes === 0 ? dropFloors(tx, account.n) : changes
+  }
+
+  /**
+   * Public ids of what was made, altered or removed after `since`, the removed ones among them, and the state after it.
+   * @throws ProductError `conflict` when the state is unknown, of the future, too old, or more than `max` ids would be told
+   */
+  async touched(
+    account: Account,
+    type: ChangeType,
+    since: number | null,
+    max: number,
+  ): Promise<{ ids: string[]; newState: string }> {
+    const newest = await this.#accounts.lastSeq(account, type)
+    if (since === null || since > newest) throw tooOld('since_query_state')
+    const { sql, values } = touchedSince(account.n, type, since, max + 1)
+    const rows = await this.#db.read.all<{ object: string }>(sql, values)
+    if (rows.length > max || since < (await floorOf(this.#db.read, account.n, type))) throw tooOld('since_query_state')
+    return { ids: rows.map(({ object }) => object), newState: writeState(type, newest) }
   }
 
   // One unit of work stays together: a state in the middle of it could not be spelled.
@@ -126,8 +145,17 @@ export class ChangeLedger {
   }
 }
 
-function tooOld(): ProductError {
-  return new ProductError('conflict', 'State is too old; fetch the list again', { param: 'since_state' })
+/** What a state is refused with: `param` names it. */
+export function tooOld(param: string): ProductError {
+  return new ProductError('conflict', 'State is too old; fetch the list again', { param })
+}
+
+/** Objects of a type that were made, altered or removed after `since`, the first of them: a table (n, object, gone). */
+export function touchedSince(account: number, type: ChangeType, since: number, limit: number): Fragment {
+  return {
+    sql: `SELECT n, object, gone FROM changes WHERE account = ? AND type = ? AND changed_seq > ? ORDER BY changed_seq LIMIT ?`,
+    values: [account, type, since, limit],
+  }
 }
 
 /**

@@ -11,6 +11,8 @@ import type { Random } from './random.ts'
 
 const ME = 'me@shop.test'
 const SUBJECTS = ['Order', 'Re: Order', 'Invoice', 'Fwd: Invoice', 'Hello', '']
+const WORDS = ['common', 'rare', 'blue', 'green']
+const FOLDERS = ['Work', 'Later', 'Club']
 const KEYWORDS = ['$seen', '$flagged', '$answered', '$draft', 'work', 'later', '$junk', '$notjunk']
 
 export class ModelMailbox {
@@ -40,10 +42,32 @@ export class ModelMailbox {
   async work(): Promise<void> {
     const random = this.#random
     this.house.clock.advance(random.below(3) * 700)
-    const kind = random.below(10)
-    if (kind < 4 || this.#known.length === 0) await this.#arrive()
-    else if (kind < 9) await this.#edit()
-    else await this.#erase()
+    const kind = random.below(20)
+    if (kind < 8 || this.#known.length === 0) await this.#arrive()
+    else if (kind < 17) await this.#edit()
+    else if (kind < 19) await this.#erase()
+    else await this.#arrange()
+  }
+
+  /** Makes, renames or removes a folder. */
+  async #arrange(): Promise<void> {
+    const random = this.#random
+    const { folderEdits, folders } = this.house.store
+    const account = await this.account()
+    const all = await folders.list(account)
+    const own = all.filter(({ role }) => role === null)
+    const free = FOLDERS.filter((name) => !own.some((folder) => folder.name === name))
+    const one = own.length === 0 ? undefined : random.pick(own)
+    const kind = random.below(3)
+    if (one === undefined || (kind === 0 && free.length > 0)) {
+      const parentId = random.chance(0.5) ? null : random.pick(all).id
+      await folderEdits.create(account, { name: random.pick(free), parentId, sortOrder: random.below(80) })
+    } else if (kind < 2) {
+      const change = { name: free.length > 0 ? random.pick(free) : one.name, sortOrder: random.below(80) }
+      await folderEdits.update(account, one.id, change, async () => {})
+    } else if (!own.some(({ parentId }) => parentId === one.id)) {
+      await folderEdits.remove(account, one.id, random.chance(0.5) ? 'trash' : 'delete', async () => {})
+    }
   }
 
   async #arrive(): Promise<void> {
@@ -55,8 +79,10 @@ export class ModelMailbox {
       messageId: `${++this.#arrived}@else.test`,
       inReplyTo: random.chance(0.5) ? [`${random.below(this.#arrived + 2)}@else.test`] : [],
       hasAttachments: random.chance(0.2),
+      searchText: random.some(WORDS, 0.4).join(' '),
+      sentAt: random.chance(0.3) ? null : this.house.clock.now() - random.below(5) * 1000,
     }
-    const bytes = Buffer.from(newId('message'))
+    const bytes = Buffer.from(newId('message').padEnd(28 + random.below(4) * 10))
     const inspection = {
       mail: mailOf(mail),
       ...{ hash: sha256(bytes), arrivedHash: sha256(bytes), sizeBytes: bytes.length },

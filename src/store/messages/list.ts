@@ -2,7 +2,7 @@
 
 import type { Reader } from '../../db/db.ts'
 import type { Fragment } from '../folders.ts'
-import type { MessageSort } from '../records.ts'
+import type { MessageSort, SortDirection } from '../records.ts'
 import { type Hits, matching } from '../search/hits.ts'
 import type { Search } from '../search/search.ts'
 import { behind, type Cut, cutOff, every, listing, type OrderColumns, type Place, union } from '../search/sql.ts'
@@ -10,16 +10,21 @@ import { findByText, type TextList } from '../search/stages.ts'
 import { numberRange } from './numbers.ts'
 import { gathered, holds, isCrowded, meets, meetsOnWalk, type Walk, walksOf, withinNear } from './walk.ts'
 
-export interface MessageCut extends Cut {
+/** The order of a list, and whether it shows threads. */
+export interface MessageOrder {
   sort: MessageSort
+  direction: SortDirection
   /** Of each thread only the first message in the order of the list. */
   collapseThreads: boolean
 }
 
+export interface MessageCut extends Cut, MessageOrder {}
+
 const BY_TIME: OrderColumns = { at: 'm.received_at', n: 'm.n' }
 
 // Mail without a readable Date stands where it was received.
-const SORT_KEY: Record<MessageSort, (alias: string) => string> = {
+/** What a list is ordered by, as a piece of SQL. */
+export const SORT_KEY: Record<MessageSort, (alias: string) => string> = {
   received_at: (alias) => `${alias}.received_at`,
   sent_at: (alias) => `coalesce(${alias}.sent_at, ${alias}.received_at)`,
   subject: (alias) => `lower(${alias}.subject)`,
@@ -106,10 +111,17 @@ function sorted(search: Search, cut: MessageCut): Fragment {
   return listing({ from: { sql: 'messages m', values: [] }, where: asked, order }, cut)
 }
 
-/** No other message of the thread that is found stands before this one. */
-function isFirst(search: Search, cut: MessageCut, isMatch: (column: string) => Fragment | null): Fragment {
-  const key = SORT_KEY[cut.sort]
-  const before = cut.direction === 'desc' ? '>' : '<'
+/**
+ * No other message of the thread that is found stands before this one.
+ * @param isMatch what is asked of the number of the other one beside the search
+ */
+export function isFirst(
+  search: Search,
+  { sort, direction }: MessageOrder,
+  isMatch: (column: string) => Fragment | null,
+): Fragment {
+  const key = SORT_KEY[sort]
+  const before = direction === 'desc' ? '>' : '<'
   const asked = every([
     { sql: `o.thread = m.thread AND (${key('o')}, o.n) ${before} (${key('m')}, m.n)`, values: [] },
     meets(search, 'o'),

@@ -1,23 +1,27 @@
 // Messages as they are read: lists, single ones, their bodies and header.
 
 import type { Clock } from '../../base/clock.ts'
+import { conflict, ProductError } from '../../base/errors.ts'
 import type { Db, Reader } from '../../db/db.ts'
 import { pageOf } from '../../db/page.ts'
-import type { Accounts } from '../accounts.ts'
+import { type Accounts, readState, writeState } from '../accounts.ts'
 import type { Blobs } from '../blobs.ts'
+import { tooOld } from '../changes.ts'
+import { floorOf } from '../changes-history.ts'
 import type { Folders } from '../folders.ts'
 import { KeptPages } from '../kept-pages.ts'
 import type { Account, MessageDetail, MessageFilter, MessageSummary, Page } from '../records.ts'
 import { dependsOnNow, filterTerm } from '../search/ask.ts'
-import { openSearch } from '../search/search.ts'
-import { keyOf, numberOf } from '../search/sql.ts'
+import { namedIn, openSearch } from '../search/search.ts'
+import { keyOf, numberOf, type Place } from '../search/sql.ts'
 import { threadIdsOf } from '../threads/numbers.ts'
 import { type Original, originalOf } from './answered.ts'
 import { type Bodies, type Field, readBodies, readHeader } from './bodies.ts'
 import { type StoredBodies, storedBodies } from './body-bytes.ts'
 import { countMessages, type MessageCount } from './count.ts'
 import { detailOf, keptStructure } from './detail.ts'
-import { isShort, listPlaces, type MessageCut } from './list.ts'
+import { isShort, listPlaces, type MessageCut, type MessageOrder, SORT_KEY } from './list.ts'
+import { changesOfList } from './query-changes.ts'
 import { summariesOf } from './rows.ts'
 import { type Snippet, snippetsOf } from './snippets.ts'
 
@@ -28,6 +32,20 @@ export interface MessagesParts {
   blobs: Blobs
   folders: Folders
 }
+
+/** What a client that holds a list since a state has to do to hold the list of now: to remove, then to insert in this order. */
+export interface QueryChanges {
+  newState: string
+  /** Messages in the list now. */
+  total: number
+  /** Public ids; some may never have been in the list. */
+  removed: string[]
+  /** By index, the lowest first. */
+  added: { id: string; index: number }[]
+}
+
+/** Tries to read a list and what its words stand for at one moment, while somebody works on the mailbox. */
+const TRIES = 10
 
 export class Messages {
   readonly #parts: MessagesParts
@@ -60,6 +78,58 @@ export class Messages {
   async snippets(account: Account, filter: MessageFilter, ids: readonly string[]): Promise<Snippet[]> {
     const { db, blobs, clock } = this.#parts
     return snippetsOf({ reader: db.read, blobs }, account, ids, filterTerm(filter, clock.now()))
+  }
+
+  /** See {@link namedIn}. */
+  namedIn(account: Account, { q }: MessageFilter): Promise<string> {
+    const { db, folders, clock } = this.#parts
+    return namedIn({ reader: db.read, folders, now: clock.now() }, account, q)
+  }
+
+  /**
+   * What became of a list since a state of the messages.
+   * @param asked `most`: messages touched since, at most; `upTo`: the last message the client holds, what stands behind is not told
+   * @throws ProductError conflict when the state is unknown or too old, more was touched, or the list depends on the time of day;
+   *   invalid_parameter when `q` is out of bounds
+   */
+  async queryChanges(
+    account: Account,
+    filter: MessageFilter,
+    order: MessageOrder,
+    asked: { since: string; most: number; upTo?: string },
+  ): Promise<QueryChanges> {
+    if (dependsOnNow(filter)) throw conflict('This list changes with the time; fetch it again', 'since_query_state')
+    const { db, folders, clock, accounts } = this.#parts
+    const since = readState('messages', asked.since)
+    if (since === null) throw tooOld('since_query_state')
+    const upTo = asked.upTo === undefined ? null : await this.#placeOf(account, asked.upTo, order)
+    for (let tries = 0; tries < TRIES; tries++) {
+      const seq = await accounts.seq(account)
+      const search = await openSearch({ reader: db.read, folders, now: clock.now() }, account, filter)
+      const list = await changesOfList(db.scan, { search, order, since, most: asked.most, upTo })
+      // The words of the filter were looked up a moment before.
+      if (list.seq !== seq) continue
+      // Asked behind the list: what was forgotten while it was read is missing in it.
+      const isForgotten = since < (await floorOf(db.read, account.n, 'messages'))
+      if (since > list.messagesSeq || list.tooMany || isForgotten) throw tooOld('since_query_state')
+      const added = list.told.flatMap(({ id, index }) => (index === null ? [] : [{ id, index }]))
+      return {
+        newState: writeState('messages', list.messagesSeq),
+        total: list.total,
+        removed: list.told.map(({ id }) => id),
+        added: added.sort((a, b) => a.index - b.index),
+      }
+    }
+    throw new ProductError('service_unavailable', 'The mailbox is being changed all the time.', { retryAfter: 1 })
+  }
+
+  /** Where a message stands in an order, whether a list shows it or not; null when there is none. */
+  async #placeOf(account: Account, id: string, { sort }: MessageOrder): Promise<Place | null> {
+    const row = await this.#parts.db.read.get<Place>(
+      `SELECT ${SORT_KEY[sort]('m')} AS at, m.n FROM messages m WHERE m.id = ? AND m.account = ?`,
+      [id, account.n],
+    )
+    return row ?? null
   }
 
   /** How many a list with this filter would show, and how large they are together (bytes). */

@@ -11,6 +11,8 @@ export interface Walk {
   from: Fragment
   where: Fragment
   order: OrderColumns
+  /** The same rows without `m`, in a FROM alone, where nothing of a message itself is asked for. */
+  bare: Fragment | null
 }
 
 /** Messages among which a page should be full for a walk to be worth it at first glance. */
@@ -22,13 +24,14 @@ export function walksOf(search: Search): Walk[] {
   const { path, account } = search
   const messages: Fragment = { sql: 'messages m', values: [] }
   const one = (sql: string, values: Fragment['values']): Walk[] => [
-    { from: messages, where: every([{ sql, values }, visible(search, 'm')]), order: IN_ROW },
+    { from: messages, where: every([{ sql, values }, visible(search, 'm')]), order: IN_ROW, bare: null },
   ]
   switch (path.by) {
     case 'folder': {
       const { sql, values } = folderMessages(path.n)
       const from = { sql: `(${sql}) f CROSS JOIN messages m`, values }
-      return [{ from, where: { sql: 'm.n = f.message', values: [] }, order: { at: 'f.received_at', n: 'f.message' } }]
+      const order = { at: 'f.received_at', n: 'f.message' }
+      return [{ from, where: { sql: 'm.n = f.message', values: [] }, order, bare: { sql: `(${sql}) f`, values } }]
     }
     case 'thread':
       return one('m.thread = ?', [path.n])
@@ -46,6 +49,7 @@ export function walksOf(search: Search): Walk[] {
           listed === 0 ? inHidden(search, 'm') : null,
         ]),
         order: IN_ROW,
+        bare: null,
       }))
   }
 }

@@ -69,6 +69,17 @@ export async function openSearch(parts: SearchParts, account: Account, filter: M
   }
 }
 
+/**
+ * What the names of folders in `q` stand for now, as a text that is equal for equal meanings; "" where there are none. With it a
+ * list changes although no message does.
+ * @throws ProductError invalid_parameter when `q` is out of bounds
+ */
+export async function namedIn(parts: SearchParts, account: Account, q: string | undefined): Promise<string> {
+  const leaves = [...leavesOf(filterTerm({ q }, parts.now))].filter(({ leaf }) => leaf.kind === 'folder')
+  const known = await lookUp(parts, account, leaves)
+  return leaves.map(({ leaf }) => (leaf.kind === 'folder' ? known.folders(leaf.name).join(' ') : '')).join(',')
+}
+
 interface Placed {
   leaf: Leaf
   /** False under a NOT. */

@@ -1,0 +1,203 @@
+// Followed lists: a client that knows an old list and what it is told since holds the list of now, whatever was done and asked.
+
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { ProductError } from '../../../src/base/errors.ts'
+import type { MessageOrder } from '../../../src/store/messages/list.ts'
+import type { MessageFilter, PageKey } from '../../../src/store/records.ts'
+import { openTestStore, type TestStore } from '../../support/mailbox.ts'
+import { ModelMailbox } from '../../support/model-mailbox.ts'
+import { Random } from '../../support/random.ts'
+
+/** Set MODEL_ROUNDS for a long run. */
+const ROUNDS = Number(process.env.MODEL_ROUNDS ?? 250)
+const FOLLOWERS = 24
+const MOST = 40
+
+let house: TestStore
+before(async () => {
+  house = await openTestStore()
+})
+after(() => house[Symbol.asyncDispose]())
+
+const QUERIES = [
+  'common',
+  'rare OR is:flagged',
+  '-common',
+  'common -is:read',
+  'is:unread',
+  'in:inbox',
+  'in:trash',
+  'in:Work',
+  '-in:Later',
+  'in:anywhere blue',
+  'gre* keyword:work',
+  'from:p1@else.test',
+  'subject:order',
+  '"nothing at all"',
+]
+
+async function randomFilter(box: ModelMailbox, random: Random): Promise<MessageFilter> {
+  const filter: MessageFilter = {}
+  const may = (chance: number, set: () => void) => random.chance(chance) && set()
+  const folders = await box.house.store.folders.list(await box.account())
+  may(0.35, () => {
+    filter.q = random.pick(QUERIES)
+  })
+  may(0.25, () => {
+    filter.folderId = random.pick(folders).id
+  })
+  may(0.2, () => {
+    filter.isUnread = random.chance(0.7)
+  })
+  may(0.1, () => {
+    filter.isFlagged = random.chance(0.7)
+  })
+  may(0.1, () => {
+    filter.keyword = random.pick(['work', '$answered'])
+  })
+  may(0.1, () => {
+    filter.notKeyword = random.pick(['later', '$seen'])
+  })
+  may(0.1, () => {
+    filter.hasAttachment = random.chance(0.5)
+  })
+  may(0.1, () => {
+    filter.participant = random.pick(['p1', 'else', 'me@'])
+  })
+  may(0.1, () => {
+    filter.after = box.house.clock.now() - random.below(60_000)
+  })
+  may(0.2, () => {
+    filter.inTrashOrJunk = true
+  })
+  return filter
+}
+
+function randomOrder(random: Random): MessageOrder {
+  return {
+    sort: random.chance(0.7) ? 'received_at' : random.pick(['sent_at', 'subject', 'from', 'size'] as const),
+    direction: random.pick(['asc', 'desc'] as const),
+    collapseThreads: random.chance(0.3),
+  }
+}
+
+/** A client with one list, which reads it once and then only follows it. */
+class Follower {
+  readonly filter: MessageFilter
+  readonly order: MessageOrder
+  /** How many of the list it holds; all when null. */
+  readonly held: number | null
+  readonly #box: ModelMailbox
+  ids: string[] = []
+  #state = ''
+  #names = ''
+
+  constructor(box: ModelMailbox, filter: MessageFilter, order: MessageOrder, held: number | null) {
+    this.filter = filter
+    this.order = order
+    this.held = held
+    this.#box = box
+  }
+
+  /** The list as it is now. */
+  async list(): Promise<string[]> {
+    const { store } = this.#box.house
+    const account = await this.#box.account()
+    const ids: string[] = []
+    for (let at: PageKey | null = null, more = true; more; more = at !== null) {
+      const page = await store.messages.list(account, this.filter, { ...this.order, limit: 100, after: at })
+      ids.push(...page.items.map(({ id }) => id))
+      at = page.next
+    }
+    return ids
+  }
+
+  async read(): Promise<void> {
+    const account = await this.#box.account()
+    this.#state = account.states.messages
+    this.#names = await this.#box.house.store.messages.namedIn(account, this.filter)
+    this.ids = this.#cut(await this.list())
+  }
+
+  /** @returns false when it had to read the list again */
+  async follow(): Promise<boolean> {
+    const { store } = this.#box.house
+    const account = await this.#box.account()
+    const { filter, order } = this
+    const upTo = this.held === null ? undefined : this.ids.at(-1)
+    try {
+      if ((await store.messages.namedIn(account, filter)) !== this.#names) throw new ProductError('conflict', '')
+      const asked = { since: this.#state, most: MOST, upTo }
+      const { removed, added, total, newState } = await store.messages.queryChanges(account, filter, order, asked)
+      for (const id of removed) if (this.ids.includes(id)) this.ids.splice(this.ids.indexOf(id), 1)
+      for (const { id, index } of added) {
+        assert.ok(!this.ids.includes(id), `${id} was added twice`)
+        assert.ok(index <= this.ids.length || this.held !== null, `${id} stands behind a hole`)
+        // Of a list it holds the beginning of, what stands further behind is not its business.
+        if (index <= this.ids.length) this.ids.splice(index, 0, id)
+      }
+      assert.ok(total >= this.ids.length)
+      if (this.held === null) assert.equal(total, this.ids.length, 'total')
+      this.#state = newState
+      return true
+    } catch (error) {
+      if (!(error instanceof ProductError) || error.code !== 'conflict') throw error
+      await this.read()
+      return false
+    }
+  }
+
+  #cut(ids: string[]): string[] {
+    return this.held === null ? ids : ids.slice(0, this.held)
+  }
+
+  /** What it holds is the list, or the beginning of it. */
+  async check(seed: string): Promise<void> {
+    const now = await this.list()
+    const what = `${seed} ${JSON.stringify([this.filter, this.order, this.held])}`
+    assert.deepEqual(this.ids, this.held === null ? now : now.slice(0, this.ids.length), what)
+  }
+}
+
+async function newFollower(box: ModelMailbox, random: Random): Promise<Follower> {
+  const held = random.chance(0.25) ? 1 + random.below(10) : null
+  const follower = new Follower(box, await randomFilter(box, random), randomOrder(random), held)
+  await follower.read()
+  return follower
+}
+
+test('a client that follows a list holds the list of now, whatever its filters, its order and how long it was away', async () => {
+  const random = new Random(20261121)
+  const box = await ModelMailbox.open(house, random)
+  const followers: Follower[] = []
+  let followed = 0
+  for (let round = 0; round < ROUNDS; round++) {
+    await box.work()
+    if (followers.length < FOLLOWERS || random.chance(0.1)) followers.push(await newFollower(box, random))
+    if (followers.length > FOLLOWERS) followers.splice(random.below(followers.length), 1)
+    for (const follower of random.some(followers, 0.2)) {
+      if (await follower.follow()) followed++
+      await follower.check(`round ${round}`)
+    }
+  }
+  assert.ok(followed > ROUNDS, `only ${followed} lists were followed`)
+})
+
+test('a list that is read and followed while somebody works is right as soon as it is followed in quiet', async () => {
+  const random = new Random(5)
+  const box = await ModelMailbox.open(house, random)
+  for (let i = 0; i < 40; i++) await box.work()
+  for (let round = 0; round < ROUNDS / 25; round++) {
+    const reading = Promise.all(Array.from({ length: 4 }, () => newFollower(box, random)))
+    const works = (async () => {
+      for (let i = 0; i < 6; i++) await box.work()
+    })()
+    const followers = await reading
+    await Promise.all([works, ...followers.map((follower) => follower.follow())])
+    for (const follower of followers) {
+      await follower.follow()
+      await follower.check(`round ${round}`)
+    }
+  }
+})
