@@ -102,12 +102,13 @@ export class ChangeLedger {
   async touched(
     account: Account,
     type: ChangeType,
-    since: number | null,
+    since: string,
     max: number,
   ): Promise<{ ids: string[]; newState: string }> {
+    const from = readState(type, since)
     const newest = await this.#accounts.lastSeq(account, type)
-    if (since === null || since > newest) throw tooOld('since_query_state')
-    const { sql, values } = touchedSince(account.n, type, since, max + 1)
+    if (from === null || from > newest) throw tooOld('since_query_state')
+    const { sql, values } = touchedSince(account.n, type, from, max + 1)
     const rows = await this.#db.read.all<{ object: string }>(sql, values)
     if (rows.length > max || since < (await floorOf(this.#db.read, account.n, type))) throw tooOld('since_query_state')
     return { ids: rows.map(({ object }) => object), newState: writeState(type, newest) }

@@ -64,6 +64,14 @@ before(async () => {
   ids.set('limitRequest', await make('/providers/shared-amazon-ses-limit-request', {}))
 })
 
+/** States lists of this mailbox have had. */
+const queryStates = new Map<string, string>()
+before(async () => {
+  for (const type of ['messages', 'folders']) {
+    queryStates.set(type, (await house.get(`/mailbox/${type}`, ana.key)).body.meta.query_state)
+  }
+})
+
 async function make(path: string, body: object): Promise<string> {
   const made = data<{ id?: string; request?: { id: string } }>(await house.call('POST', path, team.key, body), 201)
   return made.id ?? made.request!.id
@@ -116,8 +124,12 @@ function needed(route: Route, tried = ''): string {
       : /Submission/.test(route.operation)
         ? 's0'
         : 'm0'
-  const wordOf = (name: string) => (name === 'since_state' ? state : (properties[name]!.enum?.[0] ?? 'x'))
-  return names.map((name) => `&${name}=${wordOf(name)}`).join('')
+  const type = /Folder/.test(route.operation) ? 'folders' : 'messages'
+  const known = new Map([
+    ['since_state', state],
+    ['since_query_state', queryStates.get(type)],
+  ])
+  return names.map((name) => `&${name}=${known.get(name) ?? properties[name]!.enum?.[0] ?? 'x'}`).join('')
 }
 
 for (const route of withBody) {

@@ -110,11 +110,20 @@ type Ids = (kind: IdKind) => string
 const theirs: Ids = (kind) => owned.get(kind)!
 const nobodys: Ids = (kind) => newId(kind)
 
-function call(route: Route, key: string, path: Ids, query?: { name: string; id: string }): Promise<Reply> {
+/** A list can be followed only from a state it had. */
+async function following(route: Route, key: string, query: { name: string; id: string }): Promise<string> {
+  if (!('since_query_state' in (route.query?.properties ?? {}))) return needed(route)
+  const type = query.name === 'parent_id' ? 'folders' : 'messages'
+  const list = await house.get(`/mailbox/${type}?${query.name}=${query.id}`, key)
+  return `&type=${type}&since_query_state=${list.body.meta.query_state ?? 'm0.00000000'}`
+}
+
+async function call(route: Route, key: string, path: Ids, query?: { name: string; id: string }): Promise<Reply> {
   const kinds = new Map(named(route.params).map(({ name, kind }) => [name, kind]))
   const target = route.path.replace(/\{(\w+)\}/g, (_, name: string) => path(kinds.get(name)!))
   const body = route.body && sample(route.body)
-  return house.call(route.method, query ? `${target}?${query.name}=${query.id}${needed(route)}` : target, key, body)
+  const asked = query ? `?${query.name}=${query.id}${await following(route, key, query)}` : ''
+  return house.call(route.method, target + asked, key, body)
 }
 
 /** The same answer in everything but its request id. */

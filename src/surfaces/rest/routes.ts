@@ -10,6 +10,7 @@ import { folders } from './mailbox/folders.ts'
 import { behindGate } from './mailbox/gates.ts'
 import { readMe } from './mailbox/me.ts'
 import { messages } from './mailbox/messages.ts'
+import { queryChanges } from './mailbox/query-changes.ts'
 import { raw } from './mailbox/raw.ts'
 import { sendMessage } from './mailbox/send.ts'
 import { sessionRoute } from './mailbox/session.ts'
@@ -82,6 +83,7 @@ const mailbox = [
   ...cleanContents,
   ...submissions,
   ...sync,
+  ...queryChanges,
 ].map(behindGate)
 
 const operator = [

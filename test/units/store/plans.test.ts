@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { listStatement as messageStatement, textList as messagesByText } from '../../../src/store/messages/list.ts'
+import { changesStatement } from '../../../src/store/messages/query-changes.ts'
 import type { MessageFilter, PageKey } from '../../../src/store/records.ts'
 import { openSearch, type Search } from '../../../src/store/search/search.ts'
 import { glanceStatement, wholeStatement } from '../../../src/store/search/stages.ts'
@@ -149,5 +150,28 @@ describe('searches by text', () => {
       'MATERIALIZE hits',
       'SCAN message_text VIRTUAL TABLE INDEX 192:M8><',
     ])
+  })
+})
+
+describe('a list that is followed', () => {
+  it('is counted along its index, from one message that is told to the next, and as a whole', async () => {
+    const cases: [MessageFilter, RegExp, RegExp][] = [
+      [
+        {},
+        /^SEARCH m USING COVERING INDEX messages_order \(account=\? AND listed=\? AND received_at>\?/,
+        /^SEARCH m USING COVERING INDEX messages_order \(account=\? AND listed=\?\)/,
+      ],
+      [
+        { folderId: box.folder('inbox').id },
+        /^SEARCH message_folders USING COVERING INDEX message_folders_order \(folder=\? AND received_at>\?/,
+        /^SEARCH message_folders USING COVERING INDEX message_folders_order \(folder=\?\)/,
+      ],
+    ]
+    for (const [filter, step, whole] of cases) {
+      const asked = { search: await search(filter), order: CUT, since: 1, most: 10, upTo: null }
+      const lines = await plan(changesStatement(asked))
+      assert.ok(lines.some((line) => step.test(line)) && lines.some((line) => whole.test(line)), lines.join('\n'))
+      assert.equal(touching(lines, /^SCAN (m|message_folders|changes)\b/).length, 0, lines.join('\n'))
+    }
   })
 })

@@ -13,6 +13,33 @@ import { Folder, FolderRole, presentFolder } from '../schemas/folder.ts'
 import { record } from '../schemas/record.ts'
 import { accountOf, writableAccountOf } from './account.ts'
 import { MAILBOX_PAGE } from './limits.ts'
+import { writeQueryState } from './query-state.ts'
+
+/** The filters of the folder list. */
+export const folderFilters = {
+  parent_id: {
+    ...Id('folder'),
+    description: 'Folders directly inside this one; 404 when it is not of this mailbox.',
+  },
+  role: FolderRole,
+}
+
+/**
+ * The whole list with these filters, in its order.
+ * @throws ProductError not_found for a parent that is none of this mailbox
+ */
+export async function listedFolders(
+  app: Context,
+  account: Account,
+  { parent_id: parent, role }: { parent_id?: string; role?: string },
+): Promise<StoredFolder[]> {
+  const folders = await app.store.folders.list(account)
+  if (parent !== undefined && !folders.some(({ id }) => id === parent)) throw notFound('folder')
+  return folders
+    .filter((folder) => parent === undefined || folder.parentId === parent)
+    .filter((folder) => role === undefined || folder.role === role)
+    .sort((a, b) => compareKeys(keyOf(a), keyOf(b)))
+}
 
 const listFolders = route({
   method: 'GET',
@@ -20,32 +47,26 @@ const listFolders = route({
   operation: 'listFolders',
   tag: 'Folders',
   summary: 'Lists the folders with their counts.',
-  description: 'By `sort_order`, then by name. `meta.state` is the state of the folders.',
+  description:
+    'By `sort_order`, then by name. `meta.state` is the state of the folders; `meta.query_state` is that of this list with its ' +
+    'filters.',
   as: 'mailbox',
   permission: 'mailbox.read',
   query: pageQuery({
     limit: MAILBOX_PAGE,
-    parent_id: {
-      ...Id('folder'),
-      description: 'Folders directly inside this one; 404 when it is not of this mailbox.',
-    },
-    role: FolderRole,
+    ...folderFilters,
   }),
   reply: listOf(Folder),
   async handle({ query, after, principal, app }) {
     const account = await accountOf(app, principal)
     const { folders: state } = account.states
-    const folders = await app.store.folders.list(account)
-    const { parent_id: parent, role } = query
-    if (parent !== undefined && !folders.some(({ id }) => id === parent)) throw notFound('folder')
-    const wanted = folders
-      .filter((folder) => parent === undefined || folder.parentId === parent)
-      .filter((folder) => role === undefined || folder.role === role)
-      .sort((a, b) => compareKeys(keyOf(a), keyOf(b)))
-      .filter((folder) => after === null || compareKeys(keyOf(folder), after) > 0)
+    const all = await listedFolders(app, account, query)
+    const wanted = all.filter((folder) => after === null || compareKeys(keyOf(folder), after) > 0)
     const shown = wanted.slice(0, query.limit)
     const next = wanted.length > shown.length ? keyOf(shown.at(-1)!) : null
-    return { items: shown.map(presentFolder), next, meta: { state } }
+    const list = { fields: Object.keys(folderFilters), query, names: '' }
+    const meta = { state, query_state: writeQueryState(state, list) }
+    return { items: shown.map(presentFolder), next, meta }
   },
 })
 

@@ -1,12 +1,10 @@
 // The filters of message and thread lists: how they are asked for, and what the store is told.
 
 import { type Static, Type } from 'typebox'
-import { canonicalJson } from '../../../base/canonical-json.ts'
 import { notFound } from '../../../base/errors.ts'
-import { sha256 } from '../../../base/secrets.ts'
 import type { Context } from '../../../context.ts'
 import type { Account, MessageFilter } from '../../../store/records.ts'
-import { Id, parseTime, TimeQuery } from '../../http/schema.ts'
+import { Default, Id, parseTime, TimeQuery, Words } from '../../http/schema.ts'
 
 const TEXT_MAX = 255
 const SIZE_MAX = 2 ** 40
@@ -58,6 +56,21 @@ export const messageFilters = {
   }),
 }
 
+/** The order of a message list. */
+export const messageOrder = {
+  sort: Default(
+    Words(['received_at', 'sent_at', 'subject', 'from', 'size'], 'What the list is ordered by.'),
+    'received_at',
+  ),
+  sort_direction: Default(Words(['asc', 'desc'], 'Direction of `sort`.'), 'desc'),
+}
+
+/** Whether a list shows threads. */
+export const collapseThreads = Flag('Of each thread only the first message in the order of the list.')
+
+/** What tells one message list from another. */
+export const messageFields = [...Object.keys(messageFilters), ...Object.keys(messageOrder), 'collapse_threads']
+
 const Filters = Type.Partial(Type.Object(messageFilters))
 
 /**
@@ -91,10 +104,4 @@ export async function readFilter(
     maxSize: query.max_size,
     inTrashOrJunk: query.in_trash_or_junk,
   }
-}
-
-/** The state of a list: that of the messages, and which filters and order it was asked with (decisions §10.3). */
-export function queryState(state: string, query: Record<string, unknown>): string {
-  const { limit: _limit, cursor: _cursor, ...asked } = query
-  return `${state}.${sha256(canonicalJson(asked)).toString('hex').slice(0, 8)}`
 }

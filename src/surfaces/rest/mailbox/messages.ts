@@ -10,8 +10,9 @@ import { accountOf } from './account.ts'
 import { MAILBOX_LIMITS, MAILBOX_PAGE } from './limits.ts'
 import { bodyChars, include, showMessage } from './message-content.ts'
 import { messageEdits } from './message-edit.ts'
-import { messageFilters, queryState, readFilter } from './message-filter.ts'
+import { collapseThreads, messageFields, messageFilters, messageOrder, readFilter } from './message-filter.ts'
 import { manyMessages } from './message-many.ts'
+import { writeQueryState } from './query-state.ts'
 import { listSearchSnippets } from './search-snippets.ts'
 import { presentOnce } from './shown.ts'
 
@@ -28,12 +29,8 @@ const listMessages = route({
   query: pageQuery({
     limit: MAILBOX_PAGE,
     ...messageFilters,
-    sort: Default(
-      Words(['received_at', 'sent_at', 'subject', 'from', 'size'], 'What the list is ordered by.'),
-      'received_at',
-    ),
-    sort_direction: Default(Words(['asc', 'desc'], 'Direction of `sort`.'), 'desc'),
-    collapse_threads: Type.Boolean({ description: 'Of each thread only the first message in the order of the list.' }),
+    ...messageOrder,
+    collapse_threads: collapseThreads,
   }),
   reply: listOf(MessageSummary),
   async handle({ query, after, principal, app }) {
@@ -41,9 +38,11 @@ const listMessages = route({
     // The state is read first: what comes meanwhile is then told once more by the changes, and never missed.
     const { messages: state } = account.states
     const filter = await readFilter(app, account, query)
-    const { sort, sort_direction: direction, limit, collapse_threads: collapseThreads = false } = query
-    const page = await app.store.messages.list(account, filter, { sort, direction, limit, after, collapseThreads })
-    const meta = { state, query_state: queryState(state, query) }
+    const names = await app.store.messages.namedIn(account, filter)
+    const { sort, sort_direction: direction, limit, collapse_threads: collapse = false } = query
+    const cut = { sort, direction, limit, after, collapseThreads: collapse }
+    const page = await app.store.messages.list(account, filter, cut)
+    const meta = { state, query_state: writeQueryState(state, { fields: messageFields, query, names }) }
     return { items: presentOnce(page, state, presentSummary), next: page.next, meta }
   },
 })

@@ -9,11 +9,13 @@ import { type Route, route } from '../../http/route.ts'
 import { CAPABILITY_ENDPOINTS, ENDPOINT_GROUPS, GATED_ENDPOINTS, Session } from '../schemas/session.ts'
 import { accountOf } from './account.ts'
 import { MAILBOX_LIMITS } from './limits.ts'
+import { LIST_TYPES } from './query-changes.ts'
 import { SYNC_TYPES } from './sync.ts'
 
 const UPDATE = 'PATCH /mailbox/messages/{message_id}'
 const DELETE = 'DELETE /mailbox/messages/{message_id}'
 const SYNC = 'GET /mailbox/sync/changes'
+const FOLLOW = 'GET /mailbox/sync/query-changes'
 const UPDATE_FIELDS = ['keywords', 'flags', 'folder_ids']
 
 /** @param others the routes of the Mailbox API beside this one */
@@ -74,7 +76,11 @@ function abilities(
       identities: flags(identities),
       quotas: flags(quotas),
       attachments: flags(attachments),
-      sync: { typed_changes: names.has(SYNC), types: names.has(SYNC) ? [...SYNC_TYPES] : [], query_changes: [] },
+      sync: {
+        typed_changes: names.has(SYNC),
+        types: names.has(SYNC) ? [...SYNC_TYPES] : [],
+        query_changes: names.has(FOLLOW) ? [...LIST_TYPES] : [],
+      },
     },
     gated: Object.fromEntries(gates) as Record<keyof typeof GATED_ENDPOINTS, boolean>,
     endpoints: Object.fromEntries(
