@@ -21,11 +21,13 @@ import { DbThreads } from './db/threads.ts'
 import { type Directory, type DirectoryParts, openDirectory } from './directory/directory.ts'
 import { Teams } from './directory/teams.ts'
 import { Outbox } from './events/outbox.ts'
+import { ReceivedEvents } from './events/received-events.ts'
 import { Telling } from './events/webhooks/telling.ts'
 import { Cleaner } from './mail/clean/cleaner.ts'
 import { Extractor } from './mail/extract/extractor.ts'
 import { Inspector } from './mail/inspector.ts'
 import { type Outbound, openOutbound } from './outbound/outbound.ts'
+import { Following } from './store/following.ts'
 import { openStore, type Store } from './store/store.ts'
 
 // Two cores: one thread inspects mail while this one talks; one more may search.
@@ -51,6 +53,8 @@ export interface Context {
   /** Who asked to be told of it. */
   telling: Telling
   store: Store
+  /** Tells who follows a mailbox that it changed. */
+  following: Following
   outbound: Outbound
   /** Threads that authenticate and parse arriving mail. */
   inspector: Inspector
@@ -96,7 +100,7 @@ export async function openContext(config: Config, overrides: Overrides = {}): Pr
   const wake = openWake(config.DATA_DIR)
   const outbox = new Outbox(wake)
   const telling = new Telling({ db, clock, log, config, vault, resolver, wake, outbox })
-  const store = openStore({ db, blobsDb, clock, vault })
+  const store = openStore({ db, blobsDb, clock, vault, wake })
   const openAccount = store.openAccount
   const directory: Directory = openDirectory({
     ...{ db, clock, vault, resolver, config, openAccount },
@@ -123,6 +127,7 @@ export async function openContext(config: Config, overrides: Overrides = {}): Pr
     outbox,
     telling,
     store,
+    following: new Following({ clock, log, wake, accounts: store.accounts, received: new ReceivedEvents(db) }),
     outbound,
     inspector,
     cleaner,

@@ -51,7 +51,7 @@ export async function openHouse(config: Config, options: HouseOptions = {}): Pro
   const provisioning = openProvisioning(app)
   const here = options.workers === 'here' ? WORKERS.map((name) => openWorker(app, name)) : []
   const workers: Service[] = options.workers === 'here' ? here : [openSupervisor(app)]
-  const services: Service[] = [openClockwork(app), watch, provisioning, ...workers, http, inbound]
+  const services: Service[] = [openClockwork(app), watch, provisioning, ...workers, http, app.following, inbound]
   const started: Service[] = []
   const close = () => closeAll([...started.toReversed().map((service) => () => service.stop()), () => app.close()])
   try {

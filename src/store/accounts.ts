@@ -1,6 +1,7 @@
 // The mail side of a mailbox: its counter of changes, its states by type, and the room it takes.
 
 import type { Clock } from '../base/clock.ts'
+import type { Wake } from '../base/wake.ts'
 import type { Db, Reader, Tx } from '../db/db.ts'
 import type { Fragment } from './folders.ts'
 import { type Account, CHANGE_TYPES, type ChangeType } from './records.ts'
@@ -45,6 +46,12 @@ export function readState(type: ChangeType, state: string): number | null {
   return Number.isSafeInteger(seq) && seq.toString(36) === state.slice(1) ? seq : null
 }
 
+/** True for a state the type is in or has been in. */
+export function isPast(type: ChangeType, state: string, now: string): boolean {
+  const [then, latest] = [readState(type, state), readState(type, now)]
+  return then !== null && latest !== null && then <= latest
+}
+
 /** The counter of an account and that of one of its types: a row (seq, type_seq), to be read in one statement with what they count. */
 export function counters(account: number, type: ChangeType): Fragment {
   return { sql: `SELECT seq, ${type}_seq AS type_seq FROM accounts WHERE n = ?`, values: [account] }
@@ -53,10 +60,12 @@ export function counters(account: number, type: ChangeType): Fragment {
 export class Accounts {
   readonly #db: Db
   readonly #clock: Clock
+  readonly #wake: Pick<Wake, 'ring'>
 
-  constructor(db: Db, clock: Clock) {
+  constructor(db: Db, clock: Clock, wake: Pick<Wake, 'ring'>) {
     this.#db = db
     this.#clock = clock
+    this.#wake = wake
   }
 
   /** Makes the account of a mailbox that has none yet. @returns its key */
@@ -78,6 +87,12 @@ export class Accounts {
   async numbers(page: { after: number; limit: number }): Promise<number[]> {
     const sql = 'SELECT n FROM accounts WHERE n > ? ORDER BY n LIMIT ?'
     return (await this.#db.scan.all<{ n: number }>(sql, [page.after, page.limit])).map(({ n }) => n)
+  }
+
+  /** The accounts of these numbers, in one statement however many they are. */
+  async byNumbers(numbers: readonly number[]): Promise<Account[]> {
+    const sql = `SELECT ${COLUMNS} FROM accounts WHERE n IN (SELECT value FROM json_each(?))`
+    return (await this.#db.read.all<AccountRow>(sql, [JSON.stringify(numbers)])).map(present)
   }
 
   /** Id of the mailbox an account is of. */
@@ -144,7 +159,8 @@ export class Accounts {
   }
 
   /**
-   * Takes the next number of the account's counter for everything one unit of work changes, and marks the types it changes.
+   * Takes the next number of the account's counter for everything one unit of work changes, and marks the types it changes. Who
+   * follows the account hears of it once it is durable.
    * @param change bytes and messages that came (or went, when negative)
    */
   async advance(
@@ -160,6 +176,7 @@ export class Accounts {
        WHERE n = ? RETURNING seq`,
       [change.bytes, change.messages, change.bytes, this.#clock.now(), account],
     )
+    tx.afterCommit(() => this.#wake.ring('accounts', account))
     return row!.seq
   }
 }

@@ -110,7 +110,7 @@ export class ChangeLedger {
     if (from === null || from > newest) throw tooOld('since_query_state')
     const { sql, values } = touchedSince(account.n, type, from, max + 1)
     const rows = await this.#db.read.all<{ object: string }>(sql, values)
-    if (rows.length > max || since < (await floorOf(this.#db.read, account.n, type))) throw tooOld('since_query_state')
+    if (rows.length > max || from < (await floorOf(this.#db.read, account.n, type))) throw tooOld('since_query_state')
     return { ids: rows.map(({ object }) => object), newState: writeState(type, newest) }
   }
 

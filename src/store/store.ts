@@ -2,6 +2,7 @@
 
 import type { Clock } from '../base/clock.ts'
 import type { Vault } from '../base/secrets.ts'
+import type { Wake } from '../base/wake.ts'
 import type { Db, Tx } from '../db/db.ts'
 import { Accounts } from './accounts.ts'
 import { BlobNames } from './blob-names.ts'
@@ -68,10 +69,10 @@ export interface Store {
   ): Promise<Delivered[]>
 }
 
-/** @param parts the two files, the clock, and what the names of contents are made with */
-export function openStore(parts: { db: Db; blobsDb: Db; clock: Clock; vault: Vault }): Store {
-  const { db, blobsDb, clock, vault } = parts
-  const accounts = new Accounts(db, clock)
+/** @param parts the two files, the clock, what the names of contents are made with, and the bells of the house */
+export function openStore(parts: { db: Db; blobsDb: Db; clock: Clock; vault: Vault; wake: Wake }): Store {
+  const { db, blobsDb, clock, vault, wake } = parts
+  const accounts = new Accounts(db, clock, wake)
   const folders = new Folders(db, clock)
   const changes = new ChangeLedger(db, accounts)
   const blobs = new Blobs(blobsDb, clock)

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { newId } from '../../src/base/ids.ts'
 import { sha256, Vault } from '../../src/base/secrets.ts'
+import { openWake } from '../../src/base/wake.ts'
 import { Db } from '../../src/db/db.ts'
 import { migrate } from '../../src/db/migrate.ts'
 import { blobMigrations, mailMigrations } from '../../src/db/migrations/migrations.ts'
@@ -28,13 +29,15 @@ export async function openTestStore(): Promise<TestStore> {
   const blobsDb = new Db({ file: join(folder, 'blobs.db') })
   await migrate(db, mailMigrations)
   await migrate(blobsDb, blobMigrations)
-  const store = openStore({ db, blobsDb, clock, vault: new Vault(Buffer.alloc(32, 7)) })
+  const wake = openWake(folder)
+  const store = openStore({ db, blobsDb, clock, vault: new Vault(Buffer.alloc(32, 7)), wake })
   return {
     db,
     blobsDb,
     store,
     clock,
     async [Symbol.asyncDispose]() {
+      wake.close()
       await db.close()
       await blobsDb.close()
       await rm(folder, { recursive: true })

@@ -2,6 +2,7 @@
 
 import { ProductError } from '../../base/errors.ts'
 import { allows } from '../../directory/permissions.ts'
+import type { Principal } from '../../directory/principal.ts'
 import { API_BASE } from './entry.ts'
 import type { Visit } from './visit.ts'
 
@@ -17,6 +18,13 @@ export async function identify(visit: Visit): Promise<void> {
   const known = await visit.desk.recognise(secret)
   visit.principal = known?.principal ?? null
   visit.suspended = known?.suspended ?? false
+}
+
+/** Whether the credential of a request that goes on would be let in now. */
+export async function standing(visit: Visit): Promise<'in' | 'out' | 'suspended'> {
+  const known = await visit.desk.recognise(bearer(visit.header('authorization')) ?? '')
+  if (known === undefined || !mayEnter(visit, known.principal)) return 'out'
+  return known.suspended ? 'suspended' : 'in'
 }
 
 /** The secret of a header of the form `Bearer <secret>`; null for another form. */
@@ -51,11 +59,8 @@ export function requirePermission(visit: Visit): void {
   const { route, permissions } = visit.found.entry!
   const { principal } = visit
   if (route.as === 'none' || principal === null) return
-  // The operator's listener knows no other key, and its routes ask for no permission.
-  if (principal.kind === 'operator') return
-  const kindFits = route.as === 'any' || route.as === principal.kind
-  if (kindFits && (permissions.length === 0 || permissions.some((one) => allows(principal.permissions, one)))) {
-    requireOpenGate(visit)
+  if (mayEnter(visit, principal)) {
+    if (principal.kind !== 'operator') requireOpenGate(visit)
     return
   }
   // RFC 6750 3.1: an agent learns which scopes would do.
@@ -75,6 +80,14 @@ function requireOpenGate(visit: Visit): void {
   const { gate } = visit.found.entry!.route
   if (gate === undefined || !visit.desk.app.config.MAILBOX_GATED.includes(gate)) return
   throw new ProductError('insufficient_permissions', `The feature ${gate} is withheld on this appliance.`)
+}
+
+function mayEnter(visit: Visit, principal: Principal): boolean {
+  const { route, permissions } = visit.found.entry!
+  // The operator's listener knows no other key, and its routes ask for no permission.
+  if (principal.kind === 'operator') return true
+  if (route.as !== 'any' && route.as !== principal.kind) return false
+  return permissions.length === 0 || permissions.some((one) => allows(principal.permissions, one))
 }
 
 /** RFC 6750 3 and RFC 9728 5.1: where a client learns how to get a credential. */

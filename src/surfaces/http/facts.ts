@@ -1,7 +1,7 @@
 // What a handler may know of the request itself.
 
 import type { Tx } from '../../db/db.ts'
-import { bearer } from './authenticate.ts'
+import { bearer, standing } from './authenticate.ts'
 import { expectMatch } from './etag.ts'
 import type { Answer, RequestFacts } from './route.ts'
 import type { Visit } from './visit.ts'
@@ -48,6 +48,14 @@ export class Facts implements RequestFacts {
 
   get ifRange(): string | null {
     return this.#visit.header('if-range') ?? null
+  }
+
+  get lastEventId(): string | null {
+    return this.#visit.header('last-event-id') || null
+  }
+
+  standing(): Promise<'in' | 'out' | 'suspended'> {
+    return standing(this.#visit)
   }
 
   get signal(): AbortSignal {

@@ -6,7 +6,7 @@ import { sha256, type Vault } from '../../base/secrets.ts'
 import type { Tx } from '../../db/db.ts'
 import { ownerOf } from './input.ts'
 import { type Outcome, outcomeOf, type Result } from './reply.ts'
-import { type Answer, answer, isBytes, isPage } from './route.ts'
+import { type Answer, answer, isBytes, isPage, isStream } from './route.ts'
 import type { Visit } from './visit.ts'
 
 const IN_FLIGHT_RETRY_SECONDS = 1
@@ -64,7 +64,7 @@ async function doOnce(visit: Visit, work: () => Promise<Result>, { scope, lock, 
   let outcome: Result
   try {
     outcome = await work()
-    if (isBytes(outcome) || isPage(outcome)) {
+    if (isBytes(outcome) || isPage(outcome) || isStream(outcome)) {
       throw new Error(`What ${visit.found.entry!.route.operation} answers cannot be replayed.`)
     }
   } catch (error) {

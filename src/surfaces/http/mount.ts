@@ -10,8 +10,8 @@ import { Facts } from './facts.ts'
 import { once } from './idempotency.ts'
 import { checkHeaders, ownerOf, readJsonInput, readParameters, readPath } from './input.ts'
 import { chooseType, requireBodyType } from './negotiate.ts'
-import { outcomeOf, type Result, sendBytes, sendError, sendOutcome, sendPage } from './reply.ts'
-import { type Input, isBytes, isPage } from './route.ts'
+import { outcomeOf, type Result, sendBytes, sendError, sendOutcome, sendPage, sendStream } from './reply.ts'
+import { type Input, isBytes, isPage, isStream } from './route.ts'
 import { type Desk, Visit } from './visit.ts'
 
 const METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS'
@@ -33,7 +33,7 @@ export function mount(desk: Desk): Koa.Middleware {
       visit.end()
       await fail(visit, error)
     } finally {
-      visit.end()
+      if (!visit.goesOn) visit.end()
     }
     note(visit, desk.app.clock.now() - began)
   }
@@ -63,6 +63,7 @@ async function answer(visit: Visit): Promise<void> {
   keepPace(visit)
   const outcome = await once(visit, () => handle(visit))
   if (isPage(outcome)) return sendPage(visit, outcome)
+  if (isStream(outcome)) return sendStream(visit, outcome)
   return isBytes(outcome) ? sendBytes(visit, outcome) : sendOutcome(visit, outcome)
 }
 

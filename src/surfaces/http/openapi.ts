@@ -146,7 +146,7 @@ function isTagged(one: Route): boolean {
 }
 
 function givesBytes(one: Route): boolean {
-  return one.produces?.some((type) => type !== 'application/json') === true
+  return one.stream !== true && one.produces?.some((type) => type !== 'application/json') === true
 }
 
 function parametersOf(one: Route): Json[] {
@@ -162,6 +162,7 @@ function parametersOf(one: Route): Json[] {
   if (givesBytes(one))
     headers.push(header('Range', 'One range of bytes.'), header('If-Range', 'Strong ETag it belongs to.'))
   if (one.etag === true && one.method !== 'GET') headers.push(header('If-Match', 'ETag of the state that is changed.'))
+  if (one.stream === true) headers.push(header('Last-Event-ID', 'The last `id` this client heard.'))
   if (one.fromMailbox === true) {
     headers.push(header('X-Source-Authorization', 'Bearer and the key of the source mailbox.', true))
   }
@@ -202,7 +203,8 @@ const BYTES = { schema: { type: 'string', format: 'binary' } }
 
 function successOf(one: Route, paged: boolean, produces: readonly string[]): Json {
   const json = { schema: one.bare === true ? plain(one.reply) : plain(envelopeOf(one.reply, paged)) }
-  const content = produces.map((type) => [type, type === 'application/json' ? json : BYTES])
+  const other = one.stream === true ? { schema: plain(one.reply) } : BYTES
+  const content = produces.map((type) => [type, type === 'application/json' ? json : other])
   const own = [...(one.etag === true ? ['ETag'] : []), ...(one.status === 201 ? ['Location'] : [])]
   return { description: one.summary, headers: headersOf(own), content: Object.fromEntries(content) }
 }

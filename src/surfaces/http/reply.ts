@@ -13,13 +13,18 @@ import {
   isAnswer,
   isBytes,
   isPage,
+  isStream,
   type ListAnswer,
   type PageAnswer,
+  type StreamAnswer,
 } from './route.ts'
 import type { Visit } from './visit.ts'
 
 /** Seconds a client waits before it asks again when nobody knows better. */
 const UNAVAILABLE_RETRY_SECONDS = 10
+
+/** A connection with a stream is closed when nothing went over it for so long: twice the longest pause between two pings, ms. */
+const STREAM_SILENCE_MS = 600_000
 
 /** What a handler gave, in one form. */
 export interface Outcome {
@@ -33,11 +38,11 @@ export interface Outcome {
 }
 
 /** Whatever a handler may answer with, ready to be sent. */
-export type Result = Outcome | BytesAnswer | PageAnswer
+export type Result = Outcome | BytesAnswer | PageAnswer | StreamAnswer
 
 /** @throws Error when replies are checked and this one breaks the schema of its route */
 export function outcomeOf(visit: Visit, value: unknown): Result {
-  if (isBytes(value) || isPage(value)) return value
+  if (isBytes(value) || isPage(value) || isStream(value)) return value
   const entry = visit.found.entry!
   const outcome: Outcome = { status: entry.status, data: value ?? null, headers: {}, meta: {} }
   if (isAnswer(value)) {
@@ -99,6 +104,22 @@ export async function sendBytes(visit: Visit, bytes: BytesAnswer): Promise<void>
   ctx.body = body
   ctx.set('Content-Type', bytes.type)
   ctx.length = end - start
+}
+
+/** Sends what goes on: the request is over when it ends, or when the client is gone. */
+export async function sendStream(visit: Visit, { headers, open }: StreamAnswer): Promise<void> {
+  const { ctx, req } = visit
+  const body = visit.method === 'HEAD' ? '' : await open()
+  for (const [name, value] of Object.entries(headers)) ctx.set(name, value)
+  ctx.status = 200
+  ctx.body = body
+  ctx.remove('Content-Length')
+  ctx.set('Content-Type', `${visit.accepts}; charset=utf-8`)
+  if (typeof body === 'string') return
+  visit.goesOn = true
+  // Koa ends it with the connection.
+  body.once('close', () => visit.end())
+  req.socket.setTimeout(STREAM_SILENCE_MS)
 }
 
 /** Sends a page. */

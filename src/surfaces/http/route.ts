@@ -1,5 +1,6 @@
 // One route as one object: everything the chain, the OpenAPI document and a reader need to know of it.
 
+import type { Readable } from 'node:stream'
 import type { Static, TObject, TSchema } from 'typebox'
 import type { ProductError } from '../../base/errors.ts'
 import type { MailboxGate } from '../../config/config.ts'
@@ -58,8 +59,12 @@ export interface RequestFacts {
   sourceSecret: string
   range: string | null
   ifRange: string | null
+  /** Where a stream of events broke off, as the client heard it; null for a new one. */
+  lastEventId: string | null
   /** Aborted when the client goes away. */
   signal: AbortSignal
+  /** Asks again whether the credential would be let in now: `out` for one that would not, `suspended` with its team. */
+  standing(): Promise<'in' | 'out' | 'suspended'>
   /** Checks `If-Match` against the data a GET of the same resource shows; throws conflict on a mismatch. */
   matches(current: unknown): void
   /**
@@ -97,6 +102,13 @@ export interface BytesAnswer {
   headers?: Record<string, string>
   /** @param end exclusive */
   read(start: number, end: number): AsyncIterable<Uint8Array>
+}
+
+/** An answer that goes on for as long as both sides want. */
+export interface StreamAnswer {
+  headers: Record<string, string>
+  /** Begins it; not called where only the headers were asked for. What it throws is still an answer of its own. */
+  open(): Promise<Readable>
 }
 
 /** A page a person opens, or the way to one. */
@@ -196,6 +208,8 @@ export interface Route<
   fromMailbox?: boolean
   /** Takes a body that is no JSON as the content itself. */
   raw?: RawBody<R>
+  /** Its answer goes on: what it produces is a stream, described by `reply`. It is under way until it ends. */
+  stream?: boolean
   /** Its answer holds a secret: a stored replay is sealed. */
   secret?: boolean
   /** Data without the envelope: discovery documents, health. */
@@ -231,6 +245,7 @@ export function route<
 const ANSWER = Symbol('answer')
 const BYTES = Symbol('bytes')
 const PAGE = Symbol('page')
+const STREAM = Symbol('stream')
 
 /** Data with a status, headers or more `meta` than the plain case. */
 export function answer(value: Answer): Answer {
@@ -243,6 +258,14 @@ export function bytes(value: BytesAnswer): BytesAnswer {
 
 export function page(value: PageAnswer): PageAnswer {
   return Object.assign(value, { [PAGE]: true })
+}
+
+export function stream(value: StreamAnswer): StreamAnswer {
+  return Object.assign(value, { [STREAM]: true })
+}
+
+export function isStream(value: unknown): value is StreamAnswer {
+  return typeof value === 'object' && value !== null && STREAM in value
 }
 
 export function isPage(value: unknown): value is PageAnswer {

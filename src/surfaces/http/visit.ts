@@ -78,6 +78,8 @@ export class Visit {
   replay: Replay | null = null
   /** What a cursor of this list is bound to. */
   cursorScope = ''
+  /** True for an answer that is not over when it has begun. */
+  goesOn = false
   #source: string | undefined
   #endings: (() => void)[] | null = []
   #leaving: AbortController | undefined

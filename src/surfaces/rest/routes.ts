@@ -6,6 +6,7 @@ import { attachmentParsing } from './mailbox/attachment-parsing.ts'
 import { attachments } from './mailbox/attachments.ts'
 import { blobs } from './mailbox/blobs.ts'
 import { cleanContents } from './mailbox/clean-content.ts'
+import { readEvents } from './mailbox/events.ts'
 import { folders } from './mailbox/folders.ts'
 import { behindGate } from './mailbox/gates.ts'
 import { readMe } from './mailbox/me.ts'
@@ -71,6 +72,7 @@ const management = [
 ]
 const mailbox = [
   readMe,
+  readEvents,
   ...threads,
   ...threadMessages,
   ...messages,

@@ -160,9 +160,7 @@ async function present(app: Context, kept: Kept): Promise<Static<typeof Submissi
   const email = await emails.byId(kept.emailId)
   const deliveries = email === undefined ? [] : await emails.deliveriesOf(email.n)
   const now = app.clock.now()
-  // Once the delivery log has forgotten it, it has long been done with.
-  const status =
-    kept.canceledAt !== null ? 'canceled' : deliveries.length === 0 ? 'sent' : submissionStatus(kept, deliveries, now)
+  const status = statusOf(kept, deliveries, now)
   const isOpen = status === 'scheduled' && deliveries.every(({ attempts }) => attempts === 0)
   return {
     id: kept.id,
@@ -185,6 +183,21 @@ async function present(app: Context, kept: Kept): Promise<Static<typeof Submissi
     created_at: isoTime(kept.createdAt),
     updated_at: isoTime(kept.updatedAt),
   }
+}
+
+/** How far one has come; undefined when there is none of this id. */
+export async function submissionNow(app: Context, account: Account, id: string) {
+  const kept = await app.store.submissions.get(account, id)
+  if (kept === undefined) return undefined
+  const { emails } = app.outbound
+  const email = await emails.byId(kept.emailId)
+  return statusOf(kept, email === undefined ? [] : await emails.deliveriesOf(email.n), app.clock.now())
+}
+
+function statusOf(kept: Kept, deliveries: Parameters<typeof submissionStatus>[1], now: number) {
+  if (kept.canceledAt !== null) return 'canceled'
+  // Once the delivery log has forgotten it, it has long been done with.
+  return deliveries.length === 0 ? 'sent' : submissionStatus(kept, deliveries, now)
 }
 
 const DELIVERED = { pending: 'queued', sent: 'yes', failed: 'no', rejected: 'no' } as const

@@ -1,0 +1,85 @@
+// The mails that came to rest in mailboxes, read off the outbox as they come, for those who follow a mailbox.
+
+import type { Db } from '../db/db.ts'
+import type { Address } from '../mail/mail.ts'
+
+/** A mail that was received, in short. */
+export interface ReceivedMail {
+  mailboxId: string
+  messageId: string
+  threadId: string
+  folderIds: readonly string[]
+  from: Address
+  subject: string
+  preview: string
+  isSpam: boolean
+}
+
+interface Row {
+  n: number
+  mailbox_id: string
+  type: string
+  body: string
+}
+
+/** The members of the event that are told on (see `receivedData`). */
+interface Body {
+  data: {
+    message_id: string
+    thread_id: string
+    folder_ids: string[]
+    from: Address
+    subject: string
+    preview: string
+  }
+}
+
+/** Events read at a time: each has up to 64 KiB. */
+const PAGE = 100
+
+export class ReceivedEvents {
+  readonly #db: Db
+
+  constructor(db: Db) {
+    this.#db = db
+  }
+
+  /** Number of the last event there is. */
+  async newest(): Promise<number> {
+    return (await this.#db.read.get<{ n: number | null }>('SELECT max(n) AS n FROM events'))?.n ?? 0
+  }
+
+  /**
+   * The first mails received by these mailboxes after a number.
+   * @returns with the number to go on from, and whether there may be more
+   */
+  async after(
+    n: number,
+    mailboxIds: readonly string[],
+  ): Promise<{ mails: ReceivedMail[]; last: number; more: boolean }> {
+    const newest = await this.newest()
+    // When everything was told and erased, numbers begin anew.
+    const from = newest < n ? 0 : n
+    const rows = await this.#db.read.all<Row>(
+      `SELECT n, mailbox_id, type, body FROM events WHERE n > ? AND n <= ? AND type IN ('message.received', 'message.received.spam')
+         AND mailbox_id IN (SELECT value FROM json_each(?)) ORDER BY n LIMIT ?`,
+      [from, newest, JSON.stringify(mailboxIds), PAGE],
+    )
+    const more = rows.length === PAGE
+    return { mails: rows.map(read), last: more ? rows.at(-1)!.n : newest, more }
+  }
+}
+
+function read({ mailbox_id: mailboxId, type, body }: Row): ReceivedMail {
+  const { data } = JSON.parse(body) as Body
+  return {
+    mailboxId,
+    messageId: data.message_id,
+    threadId: data.thread_id,
+    folderIds: data.folder_ids,
+    from: data.from,
+    subject: data.subject,
+    preview: data.preview,
+    isSpam: type === 'message.received.spam',
+  }
+}

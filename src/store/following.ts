@@ -1,0 +1,165 @@
+// Who follows a mailbox is told that it changed: one ear for the whole process, however many follow.
+
+import type { Clock, Timer } from '../base/clock.ts'
+import { ProductError } from '../base/errors.ts'
+import type { Log } from '../base/log.ts'
+import type { Service } from '../base/loop.ts'
+import type { Wake } from '../base/wake.ts'
+import type { ReceivedEvents, ReceivedMail } from '../events/received-events.ts'
+import type { Accounts } from './accounts.ts'
+import type { Account } from './records.ts'
+
+/** Somebody who follows a mailbox. */
+export interface Follower {
+  /** Something changed, or may have. @param received mails that came meanwhile; of very many the first */
+  moved(account: Account, received: readonly ReceivedMail[]): void
+  /** The house closes: nothing more is told. */
+  closing(): void
+}
+
+/** Changes within this time are told as one (decisions §10.12), ms. */
+export const COALESCE_MS = 250
+/** A bell that was not heard, of a command beside the appliance, costs this long, ms. */
+export const LOOK_EVERY_MS = 5_000
+/** Mails told one by one at a time; of more the state alone tells. */
+export const RECEIVED_MAX = 100
+
+interface Parts {
+  clock: Clock
+  log: Log
+  wake: Wake
+  accounts: Pick<Accounts, 'byNumbers'>
+  received: Pick<ReceivedEvents, 'newest' | 'after'>
+}
+
+/** A mailbox somebody follows. */
+interface Followed {
+  /** As it was told the last time. */
+  account: Account
+  followers: Set<Follower>
+  /** Runs while changes are gathered. */
+  timer: Timer | undefined
+  received: ReceivedMail[]
+}
+
+export class Following implements Service {
+  readonly name = 'following'
+  readonly #parts: Parts
+  /** By number of the account. */
+  readonly #followed = new Map<number, Followed>()
+  /** Last event that was looked at; null while nobody follows. */
+  #last: number | null = null
+  /** One telling after another. */
+  #turn: Promise<void> = Promise.resolve()
+  #unlisten = () => {}
+  #timer: Timer | undefined
+  #stopped = false
+
+  constructor(parts: Parts) {
+    this.#parts = parts
+  }
+
+  async start(): Promise<void> {
+    const { wake, clock } = this.#parts
+    this.#unlisten = wake.listen('accounts', (numbers) => {
+      for (const n of numbers) this.#mark(n)
+    })
+    this.#timer = clock.every(LOOK_EVERY_MS, () => this.#inTurn(() => this.#look()))
+  }
+
+  /** Tells everybody that it ends, and waits for what is being told. */
+  async stop(): Promise<void> {
+    this.#stopped = true
+    this.#unlisten()
+    this.#timer?.cancel()
+    for (const { followers, timer } of this.#followed.values()) {
+      timer?.cancel()
+      for (const follower of followers) follower.closing()
+    }
+    this.#followed.clear()
+    await this.#turn
+  }
+
+  /**
+   * Follows a mailbox from now on. What changed since the account was read is told as well.
+   * @returns what ends it
+   * @throws ProductError service_unavailable when the house is closing
+   */
+  async follow(account: Account, follower: Follower): Promise<() => void> {
+    if (this.#last === null) {
+      const newest = await this.#parts.received.newest()
+      this.#last ??= newest
+    }
+    if (this.#stopped) throw new ProductError('service_unavailable', 'The appliance is closing.')
+    const followed = this.#followed.get(account.n) ?? { account, followers: new Set(), timer: undefined, received: [] }
+    this.#followed.set(account.n, followed)
+    followed.followers.add(follower)
+    this.#mark(account.n)
+    return () => this.#leave(account.n, follower)
+  }
+
+  #leave(n: number, follower: Follower): void {
+    const followed = this.#followed.get(n)
+    if (followed === undefined) return
+    followed.followers.delete(follower)
+    if (followed.followers.size > 0) return
+    followed.timer?.cancel()
+    this.#followed.delete(n)
+    if (this.#followed.size === 0) this.#last = null
+  }
+
+  #mark(n: number): void {
+    const followed = this.#followed.get(n)
+    if (followed === undefined || followed.timer !== undefined) return
+    followed.timer = this.#parts.clock.after(COALESCE_MS, () => {
+      followed.timer = undefined
+      this.#inTurn(() => this.#tell(n))
+    })
+  }
+
+  #inTurn(work: () => Promise<void>): void {
+    this.#turn = this.#turn.then(work).catch((error: unknown) => {
+      this.#parts.log.error({ err: error }, 'followers of a mailbox were not told')
+    })
+  }
+
+  /** What no bell told of. */
+  async #look(): Promise<void> {
+    if (this.#followed.size === 0) return
+    for (const account of await this.#parts.accounts.byNumbers([...this.#followed.keys()])) {
+      const known = this.#followed.get(account.n)?.account
+      if (known !== undefined && !isSame(known, account)) this.#mark(account.n)
+    }
+  }
+
+  async #tell(n: number): Promise<void> {
+    await this.#gather()
+    const [account] = await this.#parts.accounts.byNumbers([n])
+    const followed = this.#followed.get(n)
+    if (account === undefined || followed === undefined) return
+    followed.account = account
+    const received = followed.received.splice(0)
+    for (const follower of followed.followers) follower.moved(account, received)
+  }
+
+  /** Reads the mails that came, for everybody at once. */
+  async #gather(): Promise<void> {
+    const byMailbox = new Map([...this.#followed.values()].map((followed) => [followed.account.mailboxId, followed]))
+    for (let more = true; more && this.#last !== null; ) {
+      const from = this.#last
+      const page = await this.#parts.received.after(from, [...byMailbox.keys()])
+      // Meanwhile the last one may have left, and another one come.
+      if (this.#last !== from) return
+      this.#last = page.last
+      more = page.more
+      for (const mail of page.mails) {
+        const received = byMailbox.get(mail.mailboxId)?.received
+        if (received !== undefined && received.length < RECEIVED_MAX) received.push(mail)
+      }
+    }
+  }
+}
+
+function isSame({ states: one }: Account, { states: other }: Account): boolean {
+  return JSON.stringify(one) === JSON.stringify(other)
+}
