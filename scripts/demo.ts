@@ -123,6 +123,7 @@ function showWhatToTry(house: House, rootKey: string, mailbox: Mailbox, message:
   command('send a batch, of one here', `curl -H 'Authorization: Bearer ${rootKey}' ${batch}`)
   command('what became of everything that was sent', curl(rootKey, '/emails/logs'))
   command('the whole API', `curl '${origin}/api/v1/openapi.json'`)
+  command('what happens in the mailbox, as it happens', curl(mailbox.key, '/mailbox/events').replace('curl', 'curl -N'))
   const server = `--server 127.0.0.1:${house.ports.smtp}`
   command('write to alice yourself', `swaks ${server} --from you@harbour.test --to ${mailbox.email}`)
 }

@@ -171,6 +171,12 @@ export async function lastNumber(reader: Reader, account: number, type: ChangeTy
   return row?.last ?? 0
 }
 
+/** The number of the unit of work that last made, altered or removed a thing; 0 for one the ledger does not know. */
+export async function lastTouched(reader: Reader, account: number, type: ChangeType, n: number): Promise<number> {
+  const sql = 'SELECT changed_seq AS seq FROM changes WHERE account = ? AND type = ? AND n = ?'
+  return (await reader.get<{ seq: number }>(sql, [account, type, n]))?.seq ?? 0
+}
+
 /** Whether the ledger remembers a number. */
 export async function isRemembered(reader: Reader, account: number, type: ChangeType, n: number): Promise<boolean> {
   const sql = 'SELECT 1 AS found FROM changes WHERE account = ? AND type = ? AND n = ?'

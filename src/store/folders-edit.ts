@@ -5,7 +5,7 @@ import { conflict, invalid, notFound } from '../base/errors.ts'
 import { newId } from '../base/ids.ts'
 import type { Db, Tx } from '../db/db.ts'
 import type { Accounts } from './accounts.ts'
-import { type Change, type ChangeLedger, lastNumber } from './changes.ts'
+import { type Change, type ChangeLedger, lastNumber, lastTouched } from './changes.ts'
 import type { FolderRow } from './folders.ts'
 import type { MessageEdits } from './messages/edits.ts'
 import type { Account } from './records.ts'
@@ -131,6 +131,7 @@ export class FolderEdits {
   /**
    * Removes a folder. What lies in it is taken out in pieces, so that nobody waits for a large one; stopped in between, the folder is
    * still there with what is left.
+   * @param check sees to a precondition inside the unit of work: at first, and again when somebody else touched the folder meanwhile
    * @returns how many messages were taken out
    * @throws ProductError not_found, conflict (a role folder, one with folders in it, or with messages that may not be touched)
    */
@@ -141,10 +142,13 @@ export class FolderEdits {
     check: (tx: Tx) => Promise<void>,
   ): Promise<number> {
     const { db, edits } = this.#parts
+    let left: number | null = null
     for (let moved = 0; ; ) {
       const ids = await db.write(async (tx) => {
-        if (moved === 0) await check(tx)
+        if (left === null) await check(tx)
         const row = await this.#removable(tx, account, id)
+        const touched = () => lastTouched(tx, account.n, 'folders', row.n)
+        if (left !== null && left !== (await touched())) await check(tx)
         if (row.total_messages > 0 && onMessages === 'reject') throw conflict('The folder holds messages.')
         const some = await edits.inFolder(tx, account, id, PIECE)
         if (some.length > 0) await edits.leaveFolder(tx, account, id, some, onMessages === 'trash')
@@ -152,6 +156,7 @@ export class FolderEdits {
           await tx.run('DELETE FROM folders WHERE n = ?', [row.n])
           await this.#tell(tx, account, [{ type: 'folders', n: row.n, object: id, kind: 'destroyed' }])
         }
+        left = await touched()
         return some
       })
       if (ids.length === 0) return moved

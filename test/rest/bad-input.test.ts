@@ -204,7 +204,9 @@ for (const route of withQuery) {
       failure(await call(route, `?${name}=1&${name}=1${needed(route, name)}`), 400, 'invalid_parameter')
     }
     const body = route.body && sample(route.body)
-    const reply = await call(route, `?no_such_parameter=1&__proto__=x&constructor=y&=z&&${needed(route)}`, body)
+    // A stream that is let in does not end.
+    const asked = route.stream === true ? { ...route, method: 'HEAD' as never } : route
+    const reply = await call(asked, `?no_such_parameter=1&__proto__=x&constructor=y&=z&&${needed(route)}`, body)
     assert.equal(reply.status, route.status ?? 200, JSON.stringify(reply.body))
   })
 }

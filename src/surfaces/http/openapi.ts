@@ -226,13 +226,18 @@ function errorsOf(one: Route): ErrorCode[] {
   codes.push('service_unavailable')
   if (one.as !== 'none') codes.push('authentication_required', 'insufficient_permissions')
   if (one.params !== undefined || asksForResource(one)) codes.push('not_found')
-  if (one.method !== 'GET') codes.push('conflict')
+  if (one.method !== 'GET' || asksSince(one)) codes.push('conflict')
   // An action without a body takes an empty one, and refuses others.
   if (one.method !== 'GET' && one.method !== 'DELETE') {
     codes.push('payload_too_large', 'unsupported_media_type', 'validation_error')
   }
   if (givesBytes(one)) codes.push('range_not_satisfiable')
   return codes
+}
+
+/** True when a parameter of the query is a state, which may be too old. */
+function asksSince({ query }: Route): boolean {
+  return Object.keys(query?.properties ?? {}).some((name) => /^since(?:_|$)/.test(name))
 }
 
 /** True when a parameter of the query names a resource, which may be missing. */

@@ -2,8 +2,9 @@
 
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { conflict } from '../../../src/base/errors.ts'
 import type { ChangeType } from '../../../src/store/records.ts'
-import { openTestStore, type TestStore } from '../../support/mailbox.ts'
+import { mailOf, openTestStore, TestMailbox, type TestStore } from '../../support/mailbox.ts'
 import { ModelMailbox } from '../../support/model-mailbox.ts'
 import { Random } from '../../support/random.ts'
 
@@ -69,4 +70,28 @@ test('a client that only follows changes, from any older state and page by page,
     }
     assert.deepEqual(follower.views, await box.view())
   }
+})
+
+test('a large folder is removed in pieces, and its precondition is asked again only when somebody else touched it', async () => {
+  const box = await TestMailbox.open(house)
+  const { account } = box
+  const put = { mail: mailOf(), receivedAt: 1000, thread: 'x', folders: ['inbox' as const] }
+  const remove = async (meanwhile: (id: string) => void) => {
+    const id = await house.store.folderEdits.create(account, { name: 'Large', parentId: null })
+    const ids = await box.putAll(Array.from({ length: 250 }, (_, n) => ({ ...put, thread: `${id} ${n % 50}` })))
+    await house.store.edits.change(account, ids, { folders: { set: [id] } })
+    let asked = 0
+    const removed = house.store.folderEdits.remove(account, id, 'delete', async () => {
+      if (++asked === 1) meanwhile(id)
+      else throw conflict('It changed.')
+    })
+    return { id, removed }
+  }
+  assert.equal(await (await remove(() => {})).removed, 250)
+  // What is asked for during the first piece is done before the second one.
+  const touched = await remove(
+    (id) => void house.store.folderEdits.update(account, id, { sortOrder: 1 }, async () => {}),
+  )
+  await assert.rejects(touched.removed, { code: 'conflict' })
+  assert.equal((await house.store.folders.byId(account, touched.id))?.totalMessages, 50)
 })
