@@ -3,7 +3,7 @@
 import { Type } from 'typebox'
 import { notFound } from '../../../base/errors.ts'
 import { route } from '../../http/route.ts'
-import { Default, Id, listOf, pageQuery, Words } from '../../http/schema.ts'
+import { Id, listOf, pageQuery } from '../../http/schema.ts'
 import { Message, type MessagePart } from '../schemas/message.ts'
 import { MessageSummary, presentSummary } from '../schemas/message-summary.ts'
 import { accountOf } from './account.ts'
