@@ -60,6 +60,13 @@ const known: Record<string, () => Own | Promise<Own>> = {
   issueAgentToken: () => ({ body: { grant_type: JWT_BEARER, assertion: secrets.assertion } }),
   revokeAgentToken: () => ({ body: { token: secrets.agent } }),
   getEmailMetricsBreakdown: () => ({ query: { by: 'domain' } }),
+  streamMailboxEvents: () => ({
+    query: { close_after: 'state' },
+    headers: { accept: 'text/event-stream', 'last-event-id': 'long ago' },
+  }),
+  listMessageQueryChanges: () => queryState('/mailbox/messages'),
+  listFolderQueryChanges: () => queryState('/mailbox/folders'),
+  listSyncQueryChanges: () => queryState('/mailbox/messages'),
   listSyncChanges: async () => ({ query: { since: `messages:${await state('Messages')}` } }),
 }
 
@@ -90,7 +97,7 @@ before(async () => {
 /** What makes comes first, then what shows, what changes, and at last what ends, the latest made first. */
 const PHASES = [
   /^(create|register|issue|send|authorize|import)/,
-  /^(invite|get|list|look|test|verify|validate|parse)/,
+  /^(invite|get|list|stream|look|test|verify|validate|parse)/,
   /^(update|replace|activate|deactivate|suspend|reactivate|copy|replay|switch|rotate)/,
   /^(cancel|revoke|delete)/,
 ]
@@ -113,6 +120,12 @@ async function state(operationId: string): Promise<string> {
   const { states } = data<{ states: Record<string, string> }>(await house.get('/mailbox/session', secrets.mailbox))
   const type = Object.keys(states).find((name) => operationId.includes(`${name[0]!.toUpperCase()}${name.slice(1, -1)}`))
   return states[type!]!
+}
+
+/** Where the following of a list begins. */
+async function queryState(list: string): Promise<Own> {
+  const { body } = await house.get(list, secrets.mailbox)
+  return { query: { since_query_state: body.meta.query_state } }
 }
 
 async function blobs(): Promise<Own> {

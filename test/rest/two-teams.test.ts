@@ -7,13 +7,16 @@ import { type IdKind, newId } from '../../src/base/ids.ts'
 import type { Route } from '../../src/surfaces/http/route.ts'
 import { routes as all } from '../../src/surfaces/rest/routes.ts'
 import type { MessageSummary } from '../../src/surfaces/rest/schemas/message-summary.ts'
+import { ManualClock } from '../support/clock.ts'
 import { type Reply, startHouse } from '../support/house.ts'
 import { data, failure, receive } from './expect.ts'
 import { sample } from './samples.ts'
 
 /** The operator's listener is for whoever runs the appliance, not for teams. */
 const routes = all.filter(({ surface }) => surface !== 'operator')
-const house = await startHouse({ env: { SES_ACCESS_KEY_ID: 'AKIAEXAMPLE', SES_SECRET_ACCESS_KEY: 'secret' } })
+// The calls of a stranger are few in a minute: the clock moves with each of them.
+const clock = new ManualClock()
+const house = await startHouse({ clock, env: { SES_ACCESS_KEY_ID: 'AKIAEXAMPLE', SES_SECRET_ACCESS_KEY: 'secret' } })
 after(() => house.close())
 const owner = await house.team('Owner')
 const stranger = await house.team('Stranger')
@@ -192,6 +195,7 @@ test('lists show only what is one’s own', async () => {
 test('without a credential every path but the open ones says so, known or not', async () => {
   const open = new Set(routes.filter((route) => route.as === 'none').map(({ path }) => path))
   for (const route of routes.filter(({ path }) => !open.has(path))) {
+    clock.advance(1000)
     const reply = await call(route, '', nobodys)
     failure(reply, 401, 'authentication_required')
     assert.match(reply.headers.get('www-authenticate') ?? '', /^Bearer resource_metadata="/)
