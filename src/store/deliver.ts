@@ -8,9 +8,9 @@ import type { Inspection } from '../mail/mail.ts'
 import type { Accounts } from './accounts.ts'
 import type { BlobNames } from './blob-names.ts'
 import type { Blobs } from './blobs.ts'
-import type { Change, ChangeLedger } from './changes.ts'
+import type { ChangeLedger } from './changes.ts'
 import type { Folders } from './folders.ts'
-import { placeMessage } from './place.ts'
+import { takeIn } from './place.ts'
 import type { Account, MessageAuthentication } from './records.ts'
 import type { Joined } from './threads/join.ts'
 
@@ -159,10 +159,10 @@ export class Deliverer {
     const { inspection, receivedAt } = mail
     const id = newId('message')
     const folder = await folders.byRole(account.n, target.junk ? 'junk' : 'inbox', tx)
-    const { attachmentIds, joined, changes } = await placeMessage(tx, {
+    const { attachmentIds, joined } = await takeIn(tx, this.#parts, {
       id,
       account: account.n,
-      folder,
+      folders: [folder],
       own: [target.email, target.rcptTo].map((address) => address.toLowerCase()),
       blob: inspection.hash,
       nameOf: names.of(account.mailboxId),
@@ -176,15 +176,7 @@ export class Deliverer {
       receivedAt,
       createdAt: clock.now(),
     })
-    await this.#tell(tx, account, inspection.sizeBytes, changes)
     return { id, folderId: folder.id, attachmentIds, joined }
-  }
-
-  async #tell(tx: Tx, account: Account, bytes: number, changes: readonly Change[]): Promise<void> {
-    const { accounts, clock } = this.#parts
-    const types = ['messages', 'threads', 'folders', 'quotas'] as const
-    const seq = await accounts.advance(tx, account.n, types, { bytes, messages: 1 })
-    await this.#parts.changes.record(tx, account.n, seq, changes, clock.now())
   }
 
   async #prune(tx: Tx): Promise<void> {

@@ -110,7 +110,7 @@ export class SentMails {
     const { joined, changes } = await placeMessage(tx, {
       id,
       account: account.n,
-      folder: await folders.byRole(account.n, 'sent', tx),
+      folders: [await folders.byRole(account.n, 'sent', tx)],
       own: sent.own,
       into: sent.answers?.thread.n,
       blob: content.hash,

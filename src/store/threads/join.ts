@@ -40,8 +40,10 @@ export interface Joined {
   ref: string | null
   /** The time the thread is ordered by after this message. */
   lastReceivedAt: number
-  /** True when the thread shows this message as its last one. */
+  /** True when the thread shows this message as its last one, unless another one came at the same time. */
   isLast: boolean
+  /** True when the last one so far came at the same time: then the one with the higher number is the last. */
+  isTie: boolean
 }
 
 interface ThreadRow {
@@ -70,8 +72,13 @@ export async function joinThread(tx: Tx, joining: Joining): Promise<Joined> {
 }
 
 /** Says which message a thread shows as its last one, once that message has a key. */
-export async function nameLastMessage(tx: Tx, thread: number, message: number): Promise<void> {
-  await tx.run('UPDATE threads SET last_message = ? WHERE n = ?', [message, thread])
+export async function nameLastMessage(
+  tx: Tx,
+  { n, isTie }: Pick<Joined, 'n' | 'isTie'>,
+  message: number,
+): Promise<void> {
+  const last = isTie ? 'max(last_message, ?)' : '?'
+  await tx.run(`UPDATE threads SET last_message = ${last} WHERE n = ?`, [message, n])
 }
 
 /** Own id first, then what it refers to, nearest first: the last ids of References are the closest relatives. */
@@ -161,14 +168,16 @@ async function begin(tx: Tx, joining: Joining): Promise<Joined> {
     participants: JSON.stringify(addPeople([], joining.mail)),
     created_at: joining.receivedAt,
   })
-  return { n, id, created: true, by: 'new', ref: null, lastReceivedAt: joining.receivedAt, isLast: true }
+  return { n, id, created: true, by: 'new', ref: null, lastReceivedAt: joining.receivedAt, isLast: true, isTie: false }
 }
 
 async function enter(tx: Tx, joining: Joining, found: Found): Promise<Joined> {
   const { row } = found
   const joined = { n: row.n, id: row.id, created: false, by: found.by, ref: found.ref }
   // Decisions §10.5: counts and flags cover what lies outside Trash and Junk, unless all lies inside.
-  if (row.listed === 1 && !joining.listed) return { ...joined, lastReceivedAt: row.last_received_at, isLast: false }
+  if (row.listed === 1 && !joining.listed) {
+    return { ...joined, lastReceivedAt: row.last_received_at, isLast: false, isTie: false }
+  }
   const startsAgain = row.listed === 0 && joining.listed
   const before = startsAgain
     ? { ...row, message_count: 0, unread_count: 0, has_attachments: 0, last_received_at: 0, participants: '[]' }
@@ -187,7 +196,8 @@ async function enter(tx: Tx, joining: Joining, found: Found): Promise<Joined> {
       row.n,
     ],
   )
-  return { ...joined, lastReceivedAt, isLast: lastReceivedAt === joining.receivedAt }
+  const isLast = lastReceivedAt === joining.receivedAt
+  return { ...joined, lastReceivedAt, isLast, isTie: isLast && before.last_received_at === joining.receivedAt }
 }
 
 async function remember(tx: Tx, account: number, thread: number, refs: readonly string[]): Promise<void> {
