@@ -5,8 +5,8 @@ import { workerData } from 'node:worker_threads'
 import { move, transferableSymbol, valueSymbol } from 'piscina'
 import { systemClock } from '../base/clock.ts'
 import { openResolver } from '../base/resolver.ts'
-import { inspect } from './inspect.ts'
-import type { Arrival, Inspection } from './mail.ts'
+import { inspect, readMail } from './inspect.ts'
+import type { Arrival, Chunk, Inspection, Reading } from './mail.ts'
 
 /** Where a mail's bytes are: here, or in a file that the thread reads itself. */
 export type MailSource = { bytes: Uint8Array } | { file: string }
@@ -18,12 +18,19 @@ export interface ThreadSettings {
 
 const resolver = openResolver({ servers: (workerData as ThreadSettings).dnsServers, clock: systemClock })
 
-/** The task of the pool. */
+/** The task of the pool for mail that arrives. */
 export async function inspectTask(task: { source: MailSource; arrival: Arrival }): Promise<Inspection> {
   const bytes = 'file' in task.source ? await readFile(task.source.file) : task.source.bytes
-  const inspection = await inspect(bytes, task.arrival, resolver)
-  // The memory under the chunks is handed over, not copied; the pool takes the wrapper for the value it stands for.
-  const buffers = new Set(inspection.chunks.map((chunk) => chunk.data.buffer as ArrayBuffer))
-  const moved = { [transferableSymbol]: [...buffers], [valueSymbol]: inspection }
-  return move(moved as never) as unknown as Inspection
+  return handedOver(await inspect(bytes, task.arrival, resolver))
+}
+
+/** The task of the pool for mail that is handed in, or kept already. */
+export function readTask({ bytes }: { bytes: Uint8Array }): Reading {
+  return handedOver(readMail(bytes))
+}
+
+/** The memory under the chunks is handed over, not copied; the pool takes the wrapper for the value it stands for. */
+function handedOver<T extends { chunks: readonly Chunk[] }>(value: T): T {
+  const buffers = new Set(value.chunks.map((chunk) => chunk.data.buffer as ArrayBuffer))
+  return move({ [transferableSymbol]: [...buffers], [valueSymbol]: value } as never) as unknown as T
 }

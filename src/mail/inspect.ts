@@ -4,7 +4,9 @@ import { createHash } from 'node:crypto'
 import { constants, zstdCompressSync } from 'node:zlib'
 import type { Resolver } from '../base/resolver.ts'
 import { authenticate } from './authenticate.ts'
-import type { Arrival, AuthVerdict, Chunk, Inspection, OwnMail, ParsedMail } from './mail.ts'
+import { parseDate } from './date.ts'
+import { headerText, readHeaders } from './headers.ts'
+import type { Arrival, AuthVerdict, Chunk, Inspection, OwnMail, ParsedMail, Reading } from './mail.ts'
 import { parseMail } from './parse.ts'
 import { readReport } from './report/report.ts'
 import { addOwnTrace, addTrace } from './trace.ts'
@@ -33,6 +35,21 @@ export async function inspect(bytes: Uint8Array, arrival: Arrival, resolver: Res
 export function inspectOwn(bytes: Uint8Array, own: OwnMail): Inspection {
   const inspection = taken(bytes, addOwnTrace(bytes, own), own.receivedAt)
   return { verdict: ownVerdict(inspection.mail), report: null, ...inspection }
+}
+
+/** The same for a mail that is kept as it is, to the byte. Never throws for what it holds. */
+export function readMail(bytes: Uint8Array): Reading {
+  const { fields } = readHeaders(bytes)
+  // RFC 5321 4.4: each host puts its field on top, and the time at its end.
+  const received = headerText(fields, 'received')
+  return {
+    isMail: fields.length > 0,
+    mail: parseMail(bytes),
+    arrivedAt: received === null ? null : parseDate(received.slice(received.lastIndexOf(';') + 1)),
+    hash: sha256(bytes),
+    sizeBytes: bytes.length,
+    chunks: chunksOf(bytes),
+  }
 }
 
 function taken(bytes: Uint8Array, stored: Uint8Array, receivedAt: number): Omit<Inspection, 'verdict' | 'report'> {

@@ -6,7 +6,7 @@ import { type Clock, systemClock } from '../base/clock.ts'
 import { ProductError } from '../base/errors.ts'
 import { Ration } from '../base/ration.ts'
 import type { MailSource, ThreadSettings } from './inspect-thread.ts'
-import type { Arrival, Inspection } from './mail.ts'
+import type { Arrival, Inspection, Reading } from './mail.ts'
 
 /** Mails in work in one thread: most of the time they wait for name servers. */
 const TASKS_PER_THREAD = 16
@@ -60,7 +60,40 @@ export class Inspector {
    *   may be handed in again
    */
   async inspect(source: MailSource, arrival: Arrival): Promise<Inspection> {
-    const call = this.#run(source, arrival)
+    const measure = async () => ('file' in source ? (await stat(source.file)).size : source.bytes.length)
+    return this.#during(measure, async () => {
+      if ('file' in source) return this.#pool.run({ source, arrival })
+      const bytes = new Uint8Array(source.bytes)
+      return this.#pool.run({ source: { bytes }, arrival }, handing(bytes))
+    })
+  }
+
+  /**
+   * Reads a mail that is kept as it is.
+   * @param sizeBytes of the mail, known before its bytes are
+   * @param take gives them, asked for once there is room for them; they are copied to the thread
+   * @throws ProductError service_unavailable as `inspect`
+   */
+  async read(sizeBytes: number, take: () => Promise<Uint8Array>): Promise<Reading> {
+    return this.#during(
+      async () => sizeBytes,
+      async () => {
+        const bytes = new Uint8Array(await take())
+        return this.#pool.run({ bytes }, { name: 'readTask', ...handing(bytes) })
+      },
+    )
+  }
+
+  /** Waits for what is under way, then ends the threads. */
+  async close(): Promise<void> {
+    this.#closed = true
+    await Promise.allSettled(this.#underWay)
+    await this.#pool.destroy()
+  }
+
+  /** Does the work of one mail when there is room for it, and not for ever. */
+  async #during<T>(measure: () => Promise<number>, work: () => Promise<T>): Promise<T> {
+    const call = this.#inTurn(measure, work)
     this.#underWay.add(call)
     try {
       return await call
@@ -71,23 +104,13 @@ export class Inspector {
     }
   }
 
-  /** Waits for what is under way, then ends the threads. */
-  async close(): Promise<void> {
-    this.#closed = true
-    await Promise.allSettled(this.#underWay)
-    await this.#pool.destroy()
-  }
-
-  async #run(source: MailSource, arrival: Arrival): Promise<Inspection> {
+  async #inTurn<T>(measure: () => Promise<number>, work: () => Promise<T>): Promise<T> {
     if (this.#closed) throw new Error('The inspector is closed.')
-    const size = 'file' in source ? (await stat(source.file)).size : source.bytes.length
-    const release = size < LARGE_FROM_BYTES ? () => {} : await this.#large.take(size)
+    const sizeBytes = await measure()
+    const release = sizeBytes < LARGE_FROM_BYTES ? () => {} : await this.#large.take(sizeBytes)
     const watch = this.#clock.after(PATIENCE_MS, () => this.#endThreads())
     try {
-      if ('file' in source) return await this.#pool.run({ source, arrival })
-      // A copy of its own to hand over: a slice of a larger buffer would take that whole buffer along.
-      const bytes = new Uint8Array(source.bytes)
-      return await this.#pool.run({ source: { bytes }, arrival }, { transferList: [bytes.buffer] as never })
+      return await work()
     } finally {
       watch.cancel()
       release()
@@ -98,4 +121,9 @@ export class Inspector {
   #endThreads(): void {
     for (const thread of this.#pool.threads) void thread.terminate()
   }
+}
+
+/** A copy of its own is handed over: a slice of a larger buffer would take that whole buffer along. */
+function handing(bytes: Uint8Array): { transferList: never } {
+  return { transferList: [bytes.buffer] as never }
 }

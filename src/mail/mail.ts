@@ -180,6 +180,19 @@ export interface Inspection {
   arrivedHash: Uint8Array
 }
 
+/** A mail as somebody who may keep it hands it in: read, hashed and cut, but neither judged nor written into. */
+export interface Reading {
+  /** False when it has no header at all (RFC 5322 2.2): then it is something else. */
+  isMail: boolean
+  mail: ParsedMail
+  /** When it came to whoever had it before, by the newest Received field; null when none says so. ms. */
+  arrivedAt: number | null
+  /** SHA-256 and length of its bytes. */
+  hash: Uint8Array
+  sizeBytes: number
+  chunks: Chunk[]
+}
+
 /** Facts about a mail's form that a spam score can use; each is a plain observation. */
 export interface MailTraits {
   fromFields: number

@@ -44,3 +44,14 @@ async function chunkOf(content: Buffer, start: number): Promise<Chunk> {
   const zstd = packed.length <= content.length * WORTH
   return { start, sizeBytes: content.length, zstd, data: zstd ? packed : content }
 }
+
+/** The same as it is, in one piece: for contents known to be small enough. */
+export async function gatherBytes(pieces: AsyncIterable<Uint8Array>, sizeBytes: number): Promise<Uint8Array> {
+  const bytes = new Uint8Array(sizeBytes)
+  let filled = 0
+  for await (const piece of pieces) {
+    bytes.set(piece, filled)
+    filled += piece.length
+  }
+  return bytes
+}

@@ -14,6 +14,7 @@ import { type ArrivedMail, type Delivered, Deliverer, type DeliverTarget } from 
 import { Emptying } from './emptying.ts'
 import { Folders } from './folders.ts'
 import { FolderEdits } from './folders-edit.ts'
+import { Imports } from './imports.ts'
 import { InboundLog } from './inbound-log.ts'
 import { MessageEdits } from './messages/edits.ts'
 import { Messages } from './messages/messages.ts'
@@ -47,6 +48,8 @@ export interface Store {
   contents: Contents
   /** Files given beforehand, to be sent or imported. */
   uploads: Uploads
+  /** Takes in mail that did not arrive. */
+  imports: Imports
   inboundLog: InboundLog
   /** What happens to mail, counted by the hour: written, kept and read. */
   counters: Counters
@@ -107,6 +110,7 @@ export function openStore(parts: { db: Db; blobsDb: Db; clock: Clock; vault: Vau
     edits,
     folderEdits: new FolderEdits({ db, clock, accounts, changes, edits }),
     threads: new Threads({ db, clock, accounts, folders }),
+    imports: new Imports({ db, clock, accounts, folders, changes, names }),
     inboundLog: new InboundLog(db, counters),
     counters,
     rollUp: new RollUp({ db, clock }),

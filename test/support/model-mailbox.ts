@@ -10,6 +10,7 @@ import { mailOf, person, type TestStore } from './mailbox.ts'
 import type { Random } from './random.ts'
 
 const ME = 'me@shop.test'
+const LONG_AGO = Date.UTC(2020, 0, 1)
 const SUBJECTS = ['Order', 'Re: Order', 'Invoice', 'Fwd: Invoice', 'Hello', '']
 const WORDS = ['common', 'rare', 'blue', 'green']
 const FOLDERS = ['Work', 'Later', 'Club']
@@ -43,7 +44,8 @@ export class ModelMailbox {
     const random = this.#random
     this.house.clock.advance(random.below(3) * 700)
     const kind = random.below(20)
-    if (kind < 8 || this.#known.length === 0) await this.#arrive()
+    if (kind < 6 || this.#known.length === 0) await this.#arrive()
+    else if (kind < 8) await this.#import()
     else if (kind < 17) await this.#edit()
     else if (kind < 19) await this.#erase()
     else await this.#arrange()
@@ -70,9 +72,9 @@ export class ModelMailbox {
     }
   }
 
-  async #arrive(): Promise<void> {
+  #mail(): Partial<ParsedMail> {
     const random = this.#random
-    const mail: Partial<ParsedMail> = {
+    return {
       subject: random.pick(SUBJECTS),
       from: [person(`p${random.below(4)}@else.test`)],
       to: [person(ME)],
@@ -82,9 +84,34 @@ export class ModelMailbox {
       searchText: random.some(WORDS, 0.4).join(' '),
       sentAt: random.chance(0.3) ? null : this.house.clock.now() - random.below(5) * 1000,
     }
+  }
+
+  /** Old mail too, from few times: equal ones are the rule, and their numbers grow in no order. */
+  async #import(): Promise<void> {
+    const random = this.#random
+    const { store, db, clock } = this.house
+    const account = await this.account()
+    const folders = (await store.folders.list(account)).map(({ id }) => id)
+    const chosen = random.some(folders, 0.3)
+    const none = 'none' as const
+    const imported = {
+      ...{ mail: mailOf(this.#mail()), hash: sha256(newId('message')), sizeBytes: 28 },
+      folderIds: chosen.length === 0 ? null : chosen,
+      keywords: random.some(KEYWORDS.slice(0, 6), 0.3),
+      receivedAt: random.chance(0.5) ? clock.now() - random.below(5) * 1000 : LONG_AGO + random.below(3) * 500,
+      authentication: { spf: none, dkim: none, dmarc: none, arc: none, fromAligned: false, reasons: [] },
+      spam: { score: 0, isSpam: false, reasons: [] },
+      envelope: { mailFrom: '', rcptTo: '' },
+    }
+    const { id } = await db.write((tx) => store.imports.take(tx, { account, own: [ME], quotaBytes: 1e9 }, imported))
+    this.#known.push(id)
+  }
+
+  async #arrive(): Promise<void> {
+    const random = this.#random
     const bytes = Buffer.from(newId('message').padEnd(28 + random.below(4) * 10))
     const inspection = {
-      mail: mailOf(mail),
+      mail: mailOf(this.#mail()),
       ...{ hash: sha256(bytes), arrivedHash: sha256(bytes), sizeBytes: bytes.length },
       chunks: [{ start: 0, sizeBytes: bytes.length, zstd: false, data: bytes }],
     } as unknown as Inspection
@@ -170,6 +197,11 @@ export class ModelMailbox {
       await one('SELECT n, listed FROM messages WHERE account = ? ORDER BY n'),
       await one(`SELECT m.n, max(f.role IS NULL OR f.role NOT IN ('junk', 'trash')) AS listed FROM messages m
         JOIN message_folders mf ON mf.message = m.n JOIN folders f ON f.n = mf.folder WHERE m.account = ? GROUP BY m.n ORDER BY m.n`),
+    )
+    assert.deepEqual(
+      await one('SELECT n, last_message FROM threads WHERE account = ? ORDER BY n'),
+      await one(`SELECT t.n, (SELECT m.n FROM messages m WHERE m.thread = t.n AND m.listed = t.listed
+          ORDER BY m.received_at DESC, m.n DESC LIMIT 1) AS last_message FROM threads t WHERE t.account = ? ORDER BY t.n`),
     )
     const { low, high } = { low: account.n * 2 ** 32, high: (account.n + 1) * 2 ** 32 }
     const indexed = await db.scan.all<{ n: number }>(

@@ -141,6 +141,20 @@ function partPlace({ root, blob }: KeptStructure, partId: string): Place | undef
     : undefined
 }
 
+/** Id of the newest message whose bytes are exactly these. */
+export async function messageHolding(
+  reader: Reader,
+  account: Pick<Account, 'n'>,
+  hash: Uint8Array,
+): Promise<string | undefined> {
+  // Few mailboxes have the same mail, and one has many mails: the plus keeps SQLite at the index of contents.
+  const row = await reader.get<{ id: string }>(
+    'SELECT id FROM messages WHERE blob = ? AND +account = ? ORDER BY n DESC LIMIT 1',
+    [hash, account.n],
+  )
+  return row?.id
+}
+
 /** A message that holds some content. */
 export interface Holder {
   n: number

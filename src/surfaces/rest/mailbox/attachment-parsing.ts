@@ -2,6 +2,7 @@
 
 import { Type } from 'typebox'
 import type { FileToRead } from '../../../mail/extract/extracted.ts'
+import { gatherBytes } from '../../../store/gather.ts'
 import { route } from '../../http/route.ts'
 import { Default, Id } from '../../http/schema.ts'
 import { ParsedFile, presentParsed } from '../schemas/parsed-file.ts'
@@ -41,12 +42,7 @@ const parseAttachment = route({
     const account = await accountOf(app, principal)
     const { filename, contentType: type, sizeBytes, place } = await fileOf(app, account, id)
     const read = async (): Promise<FileToRead> => {
-      const bytes = new Uint8Array(sizeBytes)
-      let filled = 0
-      for await (const piece of app.store.contents.read(place, 0, sizeBytes)) {
-        bytes.set(piece, filled)
-        filled += piece.length
-      }
+      const bytes = await gatherBytes(app.store.contents.read(place, 0, sizeBytes), sizeBytes)
       return { bytes, filename, type, charset: place.charset }
     }
     return presentParsed(id, await app.extractor.extract(sizeBytes, read, request.signal), query.body_chars)

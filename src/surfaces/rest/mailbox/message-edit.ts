@@ -12,19 +12,11 @@ import { MessageSummary, presentSummary } from '../schemas/message-summary.ts'
 import { record } from '../schemas/record.ts'
 import { writableAccountOf } from './account.ts'
 import { MAILBOX_LIMITS } from './limits.ts'
+import { FolderIds, KEYWORDS_MAX, Keywords, lower } from './message-members.ts'
 
 const WRITERS = ['email.receive', 'mailbox.write'] as const
 const params = Type.Object({ message_id: Id('message') })
 const State = Type.String({ description: 'Opaque state of the messages of the mailbox.' })
-const FOLDERS_MAX = 10
-const SYSTEM_MAX = 100
-
-// Decisions §10.3: lower-cased when it comes in; RFC 9051 atoms.
-const Keyword = Type.String({ minLength: 1, maxLength: 255, pattern: "^[!#$&'+-Z\\[^-z|}~]+$", examples: ['$seen'] })
-const Keywords = (description: string, max: number = MAILBOX_LIMITS.keywords_per_update_max) =>
-  Type.Array(Keyword, { maxItems: max, description })
-const FolderIds = (description: string, min = 0) =>
-  Type.Array(Id('folder'), { minItems: min, maxItems: FOLDERS_MAX, uniqueItems: true, description })
 
 const Flags = record('MessageFlagsUpdate', 'Flags that change; those left out stay.', {
   seen: Type.Optional(Type.Boolean()),
@@ -35,7 +27,7 @@ const Flags = record('MessageFlagsUpdate', 'Flags that change; those left out st
 
 const MessageUpdate = Type.Object(
   {
-    keywords: Type.Optional(Keywords('All it is to have.', SYSTEM_MAX)),
+    keywords: Type.Optional(Keywords('All it is to have.', KEYWORDS_MAX)),
     flags: Type.Optional({ ...Flags, description: 'Flags that change; those left out stay.' }),
     folder_ids: Type.Optional(FolderIds('All the folders it is to lie in.', 1)),
   },
@@ -64,7 +56,7 @@ const updateKeywords = route({
     {
       add: Type.Optional(Keywords('To be added.')),
       remove: Type.Optional(Keywords('To be removed.')),
-      set: Type.Optional(Keywords('All it is to have.', SYSTEM_MAX)),
+      set: Type.Optional(Keywords('All it is to have.', KEYWORDS_MAX)),
     },
     { add: ['$seen', 'invoice'], remove: ['todo'] },
   ),
@@ -219,10 +211,6 @@ function flaggedKeywords({
   const remove = entries.filter(([, on]) => !on).map(([keyword]) => keyword)
   if (keywords !== undefined) return { set: [...lower(keywords).filter((one) => !remove.includes(one)), ...add] }
   return entries.length === 0 ? undefined : { add, remove }
-}
-
-function lower(keywords: readonly string[]): string[] {
-  return keywords.map((keyword) => keyword.toLowerCase())
 }
 
 async function changeOne(app: Context, account: Account, id: string, change: MessageChange): Promise<void> {

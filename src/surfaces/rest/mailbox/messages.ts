@@ -11,6 +11,7 @@ import { MAILBOX_LIMITS, MAILBOX_PAGE } from './limits.ts'
 import { bodyChars, include, showMessage } from './message-content.ts'
 import { messageEdits } from './message-edit.ts'
 import { collapseThreads, messageFields, messageFilters, messageOrder, readFilter } from './message-filter.ts'
+import { importMessage } from './message-import.ts'
 import { manyMessages } from './message-many.ts'
 import { writeQueryState } from './query-state.ts'
 import { listSearchSnippets } from './search-snippets.ts'
@@ -74,4 +75,4 @@ const readMessage = route({
   },
 })
 
-export const messages = [listMessages, ...manyMessages, listSearchSnippets, readMessage, ...messageEdits]
+export const messages = [listMessages, ...manyMessages, listSearchSnippets, importMessage, readMessage, ...messageEdits]

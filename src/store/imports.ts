@@ -1,0 +1,116 @@
+// Takes in mail that did not arrive: handed in by a client, or copied from another mailbox. Decisions §10.15.
+
+import type { Clock } from '../base/clock.ts'
+import { conflict, invalid } from '../base/errors.ts'
+import { newId } from '../base/ids.ts'
+import type { Db, Reader, Tx } from '../db/db.ts'
+import type { ParsedMail } from '../mail/mail.ts'
+import type { Accounts } from './accounts.ts'
+import type { BlobNames } from './blob-names.ts'
+import type { ChangeLedger } from './changes.ts'
+import type { FolderKey, Folders } from './folders.ts'
+import { messageHolding } from './messages/contents.ts'
+import { FLAG_KEYWORDS } from './messages/keywords.ts'
+import { takeIn } from './place.ts'
+import type { Account, Flags, MessageDetail } from './records.ts'
+
+/** A mail that is to be kept as it is; its content is in the content store. */
+export interface Imported extends Pick<MessageDetail, 'authentication' | 'spam' | 'envelope'> {
+  mail: ParsedMail
+  /** SHA-256 of its bytes. */
+  hash: Uint8Array
+  sizeBytes: number
+  /** Null: the Inbox. */
+  folderIds: readonly string[] | null
+  /** Lower-case, those of the flags included. */
+  keywords: readonly string[]
+  /** ms. */
+  receivedAt: number
+}
+
+/** Whose mailbox it comes into. */
+export interface Into {
+  account: Account
+  /** The mailbox's own addresses, lower-case. */
+  own: readonly string[]
+  quotaBytes: number
+}
+
+interface Parts {
+  db: Db
+  clock: Clock
+  accounts: Accounts
+  folders: Folders
+  changes: ChangeLedger
+  names: BlobNames
+}
+
+/**
+ * The way of a delivery (store/deliver.ts) from the content on. It differs in this: nothing is judged, filtered or logged, nobody is told
+ * but clients that ask for changes, the same bytes are kept once whenever they come, and the client says where to and since when.
+ */
+export class Imports {
+  readonly #parts: Parts
+
+  constructor(parts: Parts) {
+    this.#parts = parts
+  }
+
+  /** Id of the newest message with exactly these bytes. */
+  async holding(account: Account, hash: Uint8Array, reader: Reader = this.#parts.db.read): Promise<string | undefined> {
+    return messageHolding(reader, account, hash)
+  }
+
+  /**
+   * The folders of these ids, the Inbox where none are named.
+   * @throws ProductError validation_error on `folder_ids`
+   */
+  async folders(account: Account, ids: readonly string[] | null, reader: Reader = this.#parts.db.read) {
+    const { folders } = this.#parts
+    if (ids === null) return [await folders.byRole(account.n, 'inbox', reader)]
+    const keys = await folders.keys(account, reader)
+    return ids.map((id, at): FolderKey => {
+      const folder = keys.find((key) => key.id === id)
+      if (folder === undefined) throw invalid(`folder_ids.${at}`, 'not_found', 'There is no such folder.')
+      return folder
+    })
+  }
+
+  /** Whether so many bytes more fit (decisions §10.9). */
+  async hasRoom({ account, quotaBytes }: Into, sizeBytes: number, reader: Reader = this.#parts.db.read) {
+    const now = await this.#parts.accounts.byMailbox(account.mailboxId, reader)
+    return now !== undefined && now.usedBytes + sizeBytes <= quotaBytes
+  }
+
+  /**
+   * Keeps a mail unless the mailbox has it already.
+   * @returns the message that holds it now
+   * @throws ProductError conflict when it does not fit, validation_error on `folder_ids`
+   */
+  async take(tx: Tx, into: Into, imported: Imported): Promise<{ id: string; isNew: boolean }> {
+    const { account, own } = into
+    const known = await this.holding(account, imported.hash, tx)
+    if (known !== undefined) return { id: known, isNew: false }
+    if (!(await this.hasRoom(into, imported.sizeBytes, tx))) throw conflict('The mailbox is full.')
+    const { hash: blob, keywords, folderIds, ...rest } = imported
+    const id = newId('message')
+    await takeIn(tx, this.#parts, {
+      ...rest,
+      id,
+      account: account.n,
+      folders: await this.folders(account, folderIds, tx),
+      own,
+      blob,
+      nameOf: this.#parts.names.of(account.mailboxId),
+      keywords: [...keywords],
+      flags: flagsOf(keywords),
+      createdAt: this.#parts.clock.now(),
+    })
+    return { id, isNew: true }
+  }
+}
+
+function flagsOf(keywords: readonly string[]): Flags {
+  const has = (flag: keyof Flags) => keywords.includes(FLAG_KEYWORDS[flag])
+  return { seen: has('seen'), flagged: has('flagged'), draft: has('draft'), answered: has('answered') }
+}
