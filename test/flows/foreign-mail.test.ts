@@ -7,7 +7,8 @@ import type { CleanContent } from '../../src/surfaces/rest/schemas/clean-content
 import type { Message } from '../../src/surfaces/rest/schemas/message.ts'
 import type { ParsedFile } from '../../src/surfaces/rest/schemas/parsed-file.ts'
 import { data } from '../rest/expect.ts'
-import { fixtureBytes, fixtureJson, fixtureNames, fixturesMissing } from '../support/fixtures.ts'
+import { fixturesMissing } from '../support/fixtures.ts'
+import { type Foreign, SUITES } from '../support/foreign.ts'
 import { startHouse } from '../support/house.ts'
 import { SmtpClient } from '../support/smtp.ts'
 
@@ -16,81 +17,11 @@ after(() => house.close())
 const team = await house.team()
 await team.domain('shop.test')
 
-interface Foreign {
-  name: string
-  content: Buffer
-}
-
 /** Lines as they travel. What these files lost of it when they were saved is nothing a mail can have. */
 function onTheWire(bytes: Buffer): Buffer {
   const text = bytes.toString('latin1').replace(/\r\n|\r|\n/g, '\r\n')
   return Buffer.from(text.endsWith('\r\n') ? text : `${text}\r\n`, 'latin1')
 }
-
-function filesOf(folder: string, ending: string): Foreign[] {
-  return fixtureNames(folder, ending).map((name) => {
-    const path = `${folder}/${name}`
-    return { name: path, content: onTheWire(fixtureBytes(path)) }
-  })
-}
-
-/** A text or HTML of the suites as the body of a mail. */
-function wrapped(name: string, type: string, body: Buffer): Foreign {
-  const head = `From: Eve <eve@else.test>\r\nTo: ana@shop.test\r\nSubject: ${name.replaceAll('/', ' ')}\r\nMIME-Version: 1.0\r\n`
-  const kind = `Content-Type: ${type}; charset=utf-8\r\nContent-Transfer-Encoding: 8bit\r\n\r\n`
-  return { name, content: onTheWire(Buffer.concat([Buffer.from(head + kind), body])) }
-}
-
-/** The mails of a mailbox file of old: each begins with a line "From ". */
-function ofMbox(path: string): Foreign[] {
-  const text = fixtureBytes(path).toString('latin1').replaceAll('\r\n', '\n')
-  const mails = text.split(/(?:^|\n)From [^\n]*\n/).slice(1)
-  return mails.map((mail, at) => ({ name: `${path}#${at}`, content: onTheWire(Buffer.from(mail, 'latin1')) }))
-}
-
-const CLEAN = 'clean-content'
-const SUITES: [string, () => Foreign[]][] = [
-  [
-    'mime',
-    () => [
-      ...['enmime', 'mail-parser', 'ruby-mail', 'webklex', 'flanker', 'mailcore2'].flatMap((suite) => [
-        ...filesOf(`mime/${suite}`, '.eml'),
-        ...filesOf(`mime/${suite}`, '.raw'),
-      ]),
-      ...filesOf('mime/mime4j-testmsgs', '.msg'),
-      ...filesOf('mime/mime4j-mimetools-testmsgs', '.msg'),
-      ...filesOf('mime/python-email', '.txt'),
-      ...filesOf('mime/mailcore2/parser/input', ''),
-    ],
-  ],
-  [
-    'html',
-    () =>
-      fixtureJson<{ payload: string }[]>('html/dompurify-expect.json').map(({ payload }, at) =>
-        wrapped(`html/${at}`, 'text/html', Buffer.from(payload)),
-      ),
-  ],
-  [
-    'threading',
-    () => [
-      ...filesOf('threading/jwz-messages', '.eml'),
-      ...fixtureNames('threading/ponymail', '.mbox').flatMap((name) => ofMbox(`threading/ponymail/${name}`)),
-    ],
-  ],
-  [
-    CLEAN,
-    () => [
-      ...filesOf(CLEAN, '.eml'),
-      ...fixtureNames(CLEAN, '.txt').map((name) =>
-        wrapped(`${CLEAN}/${name}`, 'text/plain', fixtureBytes(`${CLEAN}/${name}`)),
-      ),
-      ...fixtureNames(CLEAN, '.html').map((name) =>
-        wrapped(`${CLEAN}/${name}`, 'text/html', fixtureBytes(`${CLEAN}/${name}`)),
-      ),
-    ],
-  ],
-  ['corpus', () => filesOf('corpus/spamassassin', '.txt')],
-]
 
 /** Fields only the receiving host may write are taken out of what arrives (RFC 5321 4.4); all else is kept. */
 function withoutOurs(content: Buffer): Buffer {
@@ -104,7 +35,7 @@ function withoutOurs(content: Buffer): Buffer {
 for (const [suite, mails] of SUITES) {
   test(`${suite}: all of it`, { skip: fixturesMissing(suite) }, async () => {
     const box = await team.mailbox(`${suite}@shop.test`)
-    const foreign = mails()
+    const foreign = mails().map((mail) => ({ ...mail, content: onTheWire(mail.content) }))
     assert.ok(foreign.length > 50, `${foreign.length} mails`)
     const taken = await handIn(foreign, box.email)
     const account = (await house.app.store.accounts.byMailbox(box.id))!

@@ -1,0 +1,60 @@
+// Every foreign mail there is, imported as it lies in its file: none is lost, none stops anything, each is given back byte for byte.
+
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import type { Message } from '../../src/surfaces/rest/schemas/message.ts'
+import type { MessageSummary } from '../../src/surfaces/rest/schemas/message-summary.ts'
+import { data, issues } from '../rest/expect.ts'
+import { fixturesMissing } from '../support/fixtures.ts'
+import { type Foreign, SUITES } from '../support/foreign.ts'
+import { startHouse } from '../support/house.ts'
+
+const house = await startHouse()
+after(() => house.close())
+const team = await house.team()
+await team.domain('shop.test')
+
+const AT_ONCE = 4
+
+/** RFC 5322 2.2: a mail begins with a field. */
+const isMail = (content: Buffer) => /^(?:From |>?[!-9;-~]+[ \t]*:)/.test(content.toString('latin1', 0, 1000))
+
+for (const [suite, mails] of SUITES) {
+  test(`${suite}: all of it`, { skip: fixturesMissing(suite) }, async () => {
+    const box = await team.mailbox(`${suite}@shop.test`)
+    const foreign = mails()
+    assert.ok(foreign.length > 50, `${foreign.length} mails`)
+    const known = new Map<string, string>()
+    const take = async ({ name, content }: Foreign) => {
+      const raw = content.toString('base64')
+      const reply = await house.call('POST', '/mailbox/messages/import', box.key, { raw })
+      if (!isMail(content)) return issues(reply, 422, 'validation_error', ['raw invalid_format'])
+      assert.ok([200, 201].includes(reply.status), `${name}: ${JSON.stringify(reply.body)}`)
+      const { id } = data<MessageSummary>(reply, reply.status)
+      if (reply.status === 200) assert.equal(known.get(raw) ?? id, id, name)
+      known.set(raw, id)
+      assert.ok(content.equals(await rawOf(id, box.key)), name)
+      data<Message>(await house.get(`/mailbox/messages/${id}?include=headers,text_body,html_body,attachments`, box.key))
+    }
+    const waiting = foreign.values()
+    await Promise.all(
+      Array.from({ length: AT_ONCE }, async () => {
+        for (const mail of waiting) await take(mail)
+      }),
+    )
+    assert.equal(new Set(known.values()).size, known.size)
+    const account = (await house.app.store.accounts.byMailbox(box.id))!
+    assert.equal(account.messageCount, known.size)
+    assert.equal(
+      known.size,
+      new Set(foreign.filter(({ content }) => isMail(content)).map(({ content }) => content.toString('latin1'))).size,
+    )
+  })
+}
+
+async function rawOf(id: string, key: string): Promise<Buffer> {
+  const headers = { authorization: `Bearer ${key}`, accept: 'message/rfc822' }
+  const response = await fetch(`${house.origin}/api/v1/mailbox/messages/${id}/raw`, { headers })
+  assert.equal(response.status, 200)
+  return Buffer.from(await response.arrayBuffer())
+}
