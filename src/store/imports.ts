@@ -1,7 +1,7 @@
 // Takes in mail that did not arrive: handed in by a client, or copied from another mailbox. Decisions §10.15.
 
 import type { Clock } from '../base/clock.ts'
-import { conflict, invalid } from '../base/errors.ts'
+import { invalid } from '../base/errors.ts'
 import { newId } from '../base/ids.ts'
 import type { Db, Reader, Tx } from '../db/db.ts'
 import type { ParsedMail } from '../mail/mail.ts'
@@ -35,6 +35,9 @@ export interface Into {
   own: readonly string[]
   quotaBytes: number
 }
+
+/** What became of it: kept, in the mailbox already, or without room. */
+export type Taken = { outcome: 'new' | 'held'; id: string } | { outcome: 'full' }
 
 interface Parts {
   db: Db
@@ -76,22 +79,17 @@ export class Imports {
     })
   }
 
-  /** Whether so many bytes more fit (decisions §10.9). */
-  async hasRoom({ account, quotaBytes }: Into, sizeBytes: number, reader: Reader = this.#parts.db.read) {
-    const now = await this.#parts.accounts.byMailbox(account.mailboxId, reader)
-    return now !== undefined && now.usedBytes + sizeBytes <= quotaBytes
-  }
-
   /**
    * Keeps a mail unless the mailbox has it already.
-   * @returns the message that holds it now
-   * @throws ProductError conflict when it does not fit, validation_error on `folder_ids`
+   * @throws ProductError validation_error on `folder_ids`
    */
-  async take(tx: Tx, into: Into, imported: Imported): Promise<{ id: string; isNew: boolean }> {
-    const { account, own } = into
-    const known = await this.holding(account, imported.hash, tx)
-    if (known !== undefined) return { id: known, isNew: false }
-    if (!(await this.hasRoom(into, imported.sizeBytes, tx))) throw conflict('The mailbox is full.')
+  async take(tx: Tx, into: Into, imported: Imported): Promise<Taken> {
+    const { account, own, quotaBytes } = into
+    const held = await this.holding(account, imported.hash, tx)
+    if (held !== undefined) return { outcome: 'held', id: held }
+    const now = await this.#parts.accounts.byMailbox(account.mailboxId, tx)
+    // Decisions §10.9.
+    if (now === undefined || now.usedBytes + imported.sizeBytes > quotaBytes) return { outcome: 'full' }
     const { hash: blob, keywords, folderIds, ...rest } = imported
     const id = newId('message')
     await takeIn(tx, this.#parts, {
@@ -106,7 +104,7 @@ export class Imports {
       flags: flagsOf(keywords),
       createdAt: this.#parts.clock.now(),
     })
-    return { id, isNew: true }
+    return { outcome: 'new', id }
   }
 }
 

@@ -103,8 +103,9 @@ export class ModelMailbox {
       spam: { score: 0, isSpam: false, reasons: [] },
       envelope: { mailFrom: '', rcptTo: '' },
     }
-    const { id } = await db.write((tx) => store.imports.take(tx, { account, own: [ME], quotaBytes: 1e9 }, imported))
-    this.#known.push(id)
+    const taken = await db.write((tx) => store.imports.take(tx, { account, own: [ME], quotaBytes: 1e9 }, imported))
+    assert.ok(taken.outcome === 'new')
+    this.#known.push(taken.id)
   }
 
   async #arrive(): Promise<void> {

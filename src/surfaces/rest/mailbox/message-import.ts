@@ -1,6 +1,6 @@
 // Mail a client brings along is kept as it is (decisions §10.15).
 
-import { invalid, notFound } from '../../../base/errors.ts'
+import { conflict, invalid, notFound } from '../../../base/errors.ts'
 import type { Context } from '../../../context.ts'
 import type { Reading } from '../../../mail/mail.ts'
 import { gatherBytes } from '../../../store/gather.ts'
@@ -59,16 +59,18 @@ export const importMessage = route({
       await blobs.putAll([reading])
     }
     return app.db.write(async (tx) => {
-      const { id, isNew } = await imports.take(tx, into, {
+      const taken = await imports.take(tx, into, {
         ...{ mail, hash, sizeBytes, folderIds: body.folderIds, keywords: body.keywords },
         receivedAt: receivedAt ?? past(arrivedAt, app.clock.now()),
         authentication: UNCHECKED,
         spam: { score: 0, isSpam: false, reasons: [] },
         envelope: { mailFrom: '', rcptTo: '' },
       })
+      if (taken.outcome === 'full') throw conflict('The mailbox is full.')
+      const { id, outcome } = taken
       const made = answer({
         data: presentSummary((await messages.summary(account, id, tx))!),
-        status: isNew ? 201 : 200,
+        status: outcome === 'new' ? 201 : 200,
         headers: { Location: `/api/v1/mailbox/messages/${id}` },
       })
       await request.keep(tx, made)

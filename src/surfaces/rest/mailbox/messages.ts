@@ -9,6 +9,7 @@ import { MessageSummary, presentSummary } from '../schemas/message-summary.ts'
 import { accountOf } from './account.ts'
 import { MAILBOX_LIMITS, MAILBOX_PAGE } from './limits.ts'
 import { bodyChars, include, showMessage } from './message-content.ts'
+import { copyMessages } from './message-copy.ts'
 import { messageEdits } from './message-edit.ts'
 import { collapseThreads, messageFields, messageFilters, messageOrder, readFilter } from './message-filter.ts'
 import { importMessage } from './message-import.ts'
@@ -75,4 +76,12 @@ const readMessage = route({
   },
 })
 
-export const messages = [listMessages, ...manyMessages, listSearchSnippets, importMessage, readMessage, ...messageEdits]
+export const messages = [
+  listMessages,
+  ...manyMessages,
+  listSearchSnippets,
+  importMessage,
+  copyMessages,
+  readMessage,
+  ...messageEdits,
+]
