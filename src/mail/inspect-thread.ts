@@ -7,6 +7,7 @@ import { systemClock } from '../base/clock.ts'
 import { openResolver } from '../base/resolver.ts'
 import { inspect, readMail } from './inspect.ts'
 import type { Arrival, Chunk, Inspection, Reading } from './mail.ts'
+import { type Bodies, type Field, readBodies, readHeader } from './shown.ts'
 
 /** Where a mail's bytes are: here, or in a file that the thread reads itself. */
 export type MailSource = { bytes: Uint8Array } | { file: string }
@@ -27,6 +28,32 @@ export async function inspectTask(task: { source: MailSource; arrival: Arrival }
 /** The task of the pool for mail that is handed in, or kept already. */
 export function readTask({ bytes }: { bytes: Uint8Array }): Reading {
   return handedOver(readMail(bytes))
+}
+
+/** What is wanted of a mail that is only to be shown. */
+export interface Showing {
+  /** Of each body; null: no bodies. */
+  chars: number | null
+  headers: boolean
+}
+
+/** A mail that is shown and not kept. */
+export interface Shown extends Pick<Reading, 'isMail' | 'mail' | 'sizeBytes'> {
+  bodies?: Bodies
+  headers?: Field[]
+}
+
+/** The task of the pool for mail that is only to be shown. */
+export async function showTask({ bytes, chars, headers }: Showing & { bytes: Uint8Array }): Promise<Shown> {
+  const { isMail, mail, sizeBytes } = readMail(bytes)
+  const { structure: root, textPart, htmlPart } = mail
+  const layout = { sizeBytes, root, textPart, htmlPart }
+  const read = async (start: number, end: number) => bytes.subarray(start, end)
+  return {
+    ...{ isMail, sizeBytes, mail: { ...mail, searchText: '' } },
+    bodies: chars === null ? undefined : await readBodies(read, layout, chars),
+    headers: headers ? await readHeader(read, layout) : undefined,
+  }
 }
 
 /** The memory under the chunks is handed over, not copied; the pool takes the wrapper for the value it stands for. */

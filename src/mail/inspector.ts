@@ -5,7 +5,7 @@ import { Piscina } from 'piscina'
 import { type Clock, systemClock } from '../base/clock.ts'
 import { ProductError } from '../base/errors.ts'
 import { Ration } from '../base/ration.ts'
-import type { MailSource, ThreadSettings } from './inspect-thread.ts'
+import type { MailSource, Showing, Shown, ThreadSettings } from './inspect-thread.ts'
 import type { Arrival, Inspection, Reading } from './mail.ts'
 
 /** Mails in work in one thread: most of the time they wait for name servers. */
@@ -80,6 +80,17 @@ export class Inspector {
       async () => {
         const bytes = new Uint8Array(await take())
         return this.#pool.run({ bytes }, { name: 'readTask', ...handing(bytes) })
+      },
+    )
+  }
+
+  /** The same for a mail that is shown and not kept. */
+  async show(sizeBytes: number, take: () => Promise<Uint8Array>, showing: Showing): Promise<Shown> {
+    return this.#during(
+      async () => sizeBytes,
+      async () => {
+        const bytes = new Uint8Array(await take())
+        return this.#pool.run({ ...showing, bytes }, { name: 'showTask', ...handing(bytes) })
       },
     )
   }

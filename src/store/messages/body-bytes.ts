@@ -2,9 +2,9 @@
 
 import type { BodyBytes } from '../../mail/clean/clean-task.ts'
 import type { Part } from '../../mail/mail.ts'
+import { BODY_BYTES_MAX } from '../../mail/shown.ts'
 import { findPart } from '../../mail/structure.ts'
 import type { Blobs } from '../blobs.ts'
-import { BODY_BYTES_MAX } from './bodies.ts'
 import type { KeptStructure } from './detail.ts'
 
 export interface StoredBodies {

@@ -4,6 +4,7 @@ import type { Clock } from '../../base/clock.ts'
 import { conflict, ProductError } from '../../base/errors.ts'
 import type { Db, Reader } from '../../db/db.ts'
 import { pageOf } from '../../db/page.ts'
+import { type Bodies, type Field, type ReadBytes, readBodies, readHeader } from '../../mail/shown.ts'
 import { type Accounts, readState, writeState } from '../accounts.ts'
 import type { Blobs } from '../blobs.ts'
 import { tooOld } from '../changes.ts'
@@ -16,10 +17,9 @@ import { namedIn, openSearch } from '../search/search.ts'
 import { keyOf, numberOf, type Place } from '../search/sql.ts'
 import { threadIdsOf } from '../threads/numbers.ts'
 import { type Original, originalOf } from './answered.ts'
-import { type Bodies, type Field, readBodies, readHeader } from './bodies.ts'
 import { type StoredBodies, storedBodies } from './body-bytes.ts'
 import { countMessages, type MessageCount } from './count.ts'
-import { detailOf, keptStructure } from './detail.ts'
+import { detailOf, type KeptStructure, keptStructure } from './detail.ts'
 import { isShort, listPlaces, type MessageCut, type MessageOrder, SORT_KEY } from './list.ts'
 import { changesOfList } from './query-changes.ts'
 import { summariesOf } from './rows.ts'
@@ -160,7 +160,7 @@ export class Messages {
    */
   async bodies(account: Account, id: string, chars: number): Promise<Bodies | undefined> {
     const kept = await keptStructure(this.#parts.db.read, account, id)
-    return kept && readBodies(this.#parts.blobs, kept, chars)
+    return kept && readBodies(this.#bytesOf(kept), kept, chars)
   }
 
   /** Both bodies as they are stored, for whoever decodes them; undefined when there is no such message. */
@@ -172,7 +172,11 @@ export class Messages {
   /** The header fields in the order of the mail, decoded; undefined when there is no such message. */
   async headers(account: Account, id: string): Promise<Field[] | undefined> {
     const kept = await keptStructure(this.#parts.db.read, account, id)
-    return kept && readHeader(this.#parts.blobs, kept)
+    return kept && readHeader(this.#bytesOf(kept), kept)
+  }
+
+  #bytesOf({ blob }: KeptStructure): ReadBytes {
+    return (start, end) => this.#parts.blobs.bytes(blob, start, end)
   }
 
   /** What an answer to a message has to know of it; undefined when there is no such message. */

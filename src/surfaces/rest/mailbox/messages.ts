@@ -14,6 +14,7 @@ import { messageEdits } from './message-edit.ts'
 import { collapseThreads, messageFields, messageFilters, messageOrder, readFilter } from './message-filter.ts'
 import { importMessage } from './message-import.ts'
 import { manyMessages } from './message-many.ts'
+import { parseMessages } from './message-parsing.ts'
 import { writeQueryState } from './query-state.ts'
 import { listSearchSnippets } from './search-snippets.ts'
 import { presentOnce } from './shown.ts'
@@ -82,6 +83,7 @@ export const messages = [
   listSearchSnippets,
   importMessage,
   copyMessages,
+  parseMessages,
   readMessage,
   ...messageEdits,
 ]

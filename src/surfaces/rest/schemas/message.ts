@@ -112,9 +112,7 @@ export function presentMessage(
     reply_to: message.replyTo.map(presentAddress),
     sender: message.sender === null ? null : presentAddress(message.sender),
     ...(headers && { headers: headers.map(({ name, value }) => ({ name, value })) }),
-    ...(bodies && include.has('text_body') && { text_body: bodies.text, text_body_source: bodies.textSource }),
-    ...(bodies && include.has('html_body') && { html_body: bodies.html }),
-    ...(bodies && { body_truncated: { text: bodies.truncated.text, html: bodies.truncated.html } }),
+    ...presentBodies(bodies, include),
     ...(include.has('attachments') && {
       attachments: message.attachments.map((attachment) => presentAttachment(attachment, context.blobId)),
     }),
@@ -124,6 +122,19 @@ export function presentMessage(
     untrusted_content: context.sent === null,
     parsed: message.parsed,
     state: context.state,
+  }
+}
+
+/** The bodies that were asked for; none where none were read. */
+export function presentBodies(
+  bodies: MessageContent['bodies'],
+  include: ReadonlySet<MessagePart>,
+): Pick<Message, 'text_body' | 'text_body_source' | 'html_body' | 'body_truncated'> {
+  if (bodies === undefined) return {}
+  return {
+    ...(include.has('text_body') && { text_body: bodies.text, text_body_source: bodies.textSource }),
+    ...(include.has('html_body') && { html_body: bodies.html }),
+    body_truncated: { text: bodies.truncated.text, html: bodies.truncated.html },
   }
 }
 

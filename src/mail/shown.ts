@@ -1,12 +1,21 @@
-// The text a reader sees of a message: one part read from its stored bytes, decoded and cut.
+// What a reader sees of a mail: its header and the two forms of its body, read from its bytes, decoded and cut.
 
-import { decodeHeader, decodeText, encodedBytes } from '../../mail/decode.ts'
-import { fieldText, HEADER_BYTES_MAX, readHeaders } from '../../mail/headers.ts'
-import { HTML_MAX, htmlToText } from '../../mail/html-text.ts'
-import type { Part } from '../../mail/mail.ts'
-import { findPart } from '../../mail/structure.ts'
-import type { Blobs } from '../blobs.ts'
-import type { KeptStructure } from './detail.ts'
+import { decodeHeader, decodeText, encodedBytes } from './decode.ts'
+import { fieldText, HEADER_BYTES_MAX, readHeaders } from './headers.ts'
+import { HTML_MAX, htmlToText } from './html-text.ts'
+import type { Part } from './mail.ts'
+import { findPart } from './structure.ts'
+
+/** Gives the bytes of a mail from `start` to `end` (exclusive). */
+export type ReadBytes = (start: number, end: number) => Promise<Uint8Array>
+
+/** How a mail is put together, as far as showing it needs to know. */
+export interface Layout {
+  sizeBytes: number
+  root: Part | null
+  textPart: string | null
+  htmlPart: string | null
+}
 
 /** Header fields shown of one message (decisions §10.3). */
 export const FIELDS_MAX = 200
@@ -36,13 +45,13 @@ interface Content {
 }
 
 /** Both bodies, each cut at `chars` code points. Where there is no text part, the text is made from the HTML. */
-export async function readBodies(blobs: Blobs, kept: KeptStructure, chars: number): Promise<Bodies> {
-  const textPart = partNamed(kept, kept.textPart)
-  const htmlPart = partNamed(kept, kept.htmlPart)
-  const text = textPart && (await readPart(blobs, kept.blob, textPart, chars * BYTES_PER_CHAR))
+export async function readBodies(read: ReadBytes, layout: Layout, chars: number): Promise<Bodies> {
+  const textPart = partNamed(layout, layout.textPart)
+  const htmlPart = partNamed(layout, layout.htmlPart)
+  const text = textPart && (await readPart(read, textPart, chars * BYTES_PER_CHAR))
   // Markup is many times longer than the text in it.
   const htmlRoom = text ? chars * BYTES_PER_CHAR : Math.max(chars * BYTES_PER_CHAR, HTML_MAX)
-  const html = htmlPart && (await readPart(blobs, kept.blob, htmlPart, htmlRoom))
+  const html = htmlPart && (await readPart(read, htmlPart, htmlRoom))
   const shown = text ?? (html && { content: htmlToText(html.content), more: html.more })
   const [textCut, htmlCut] = [cut(shown, chars), cut(html, chars)]
   return {
@@ -54,9 +63,9 @@ export async function readBodies(blobs: Blobs, kept: KeptStructure, chars: numbe
 }
 
 /** The first FIELDS_MAX fields of the header, in its order. */
-export async function readHeader(blobs: Blobs, { blob, sizeBytes, root }: KeptStructure): Promise<Field[]> {
+export async function readHeader(read: ReadBytes, { sizeBytes, root }: Layout): Promise<Field[]> {
   const end = Math.min(root?.bodyStart ?? sizeBytes, sizeBytes, HEADER_BYTES_MAX)
-  const bytes = await blobs.bytes(blob, 0, end)
+  const bytes = await read(0, end)
   return readHeaders(bytes)
     .fields.slice(0, FIELDS_MAX)
     .map((field) => ({
@@ -65,14 +74,14 @@ export async function readHeader(blobs: Blobs, { blob, sizeBytes, root }: KeptSt
     }))
 }
 
-function partNamed({ root }: KeptStructure, id: string | null): Part | null {
+function partNamed({ root }: Layout, id: string | null): Part | null {
   return (root && id !== null && findPart(root, id)) || null
 }
 
-async function readPart(blobs: Blobs, blob: Uint8Array, part: Part, room: number): Promise<Content> {
+async function readPart(read: ReadBytes, part: Part, room: number): Promise<Content> {
   const wanted = Math.min(encodedBytes(room, part.encoding), BODY_BYTES_MAX)
   const end = Math.min(part.bodyEnd, part.bodyStart + wanted)
-  const bytes = await blobs.bytes(blob, part.bodyStart, end)
+  const bytes = await read(part.bodyStart, end)
   return { content: decodeText(bytes, part), more: end < part.bodyEnd }
 }
 
