@@ -11,7 +11,8 @@ import { mailMigrations } from '../../../src/db/migrations/migrations.ts'
 import type { ParsedMail } from '../../../src/mail/mail.ts'
 import { parseMail } from '../../../src/mail/parse.ts'
 import { type Joined, joinThread } from '../../../src/store/threads/join.ts'
-import { fixtureBytes, fixtureNames, fixturesMissing } from '../../support/fixtures.ts'
+import { connected, lists, mailsOf } from '../../support/conversations.ts'
+import { fixturesMissing } from '../../support/fixtures.ts'
 
 const skip = fixturesMissing('threading')
 let folder: string
@@ -28,25 +29,6 @@ after(async () => {
   await rm(folder, { recursive: true })
 })
 
-/** The mails of an mbox: lines that begin with "From " start one (RFC 4155). */
-function mailsOf(path: string): Uint8Array[] {
-  const bytes = fixtureBytes(path)
-  if (!path.endsWith('.mbox')) return [bytes]
-  return bytes
-    .toString('latin1')
-    .split(/^From .*\r?\n/m)
-    .filter((text) => text.trim() !== '')
-    .map((text) => Buffer.from(text, 'latin1'))
-}
-
-const lists: [string, string[]][] = [
-  ['jwz-messages', fixtureNames('threading/jwz-messages').map((name) => `threading/jwz-messages/${name}`)],
-  ...fixtureNames('threading/ponymail', '.mbox').map((name): [string, string[]] => [
-    name,
-    [`threading/ponymail/${name}`],
-  ]),
-]
-
 async function threadsOf(mails: readonly ParsedMail[]): Promise<Joined[]> {
   const n = ++account
   await db.write((tx) => tx.insert('accounts', { n, mailbox_id: `mbx_${n}`, created_at: 0 }))
@@ -57,28 +39,6 @@ async function threadsOf(mails: readonly ParsedMail[]): Promise<Joined[]> {
     joined.push(await db.write((tx) => joinThread(tx, joining)))
   }
   return joined
-}
-
-/** Everything that hangs together by any id: the largest threads anybody could make of these mails. */
-function connected(mails: readonly ParsedMail[]): number[] {
-  const parent = new Map<string, string>()
-  const root = (id: string): string => {
-    let at = id
-    while (parent.get(at) !== at) at = parent.get(at)!
-    return at
-  }
-  const names = mails.map((mail, index) => {
-    const ids = [mail.messageId ?? `none-${index}`, ...mail.inReplyTo, ...mail.references]
-    for (const id of ids) if (!parent.has(id)) parent.set(id, id)
-    for (const id of ids) parent.set(root(id), root(ids[0]!))
-    return ids[0]!
-  })
-  const numbers = new Map<string, number>()
-  return names.map((name) => {
-    const at = root(name)
-    if (!numbers.has(at)) numbers.set(at, numbers.size)
-    return numbers.get(at)!
-  })
 }
 
 describe('real lists', { skip }, () => {

@@ -1,0 +1,46 @@
+// Conversations of real mailing lists, and the plain graph of who refers to whom.
+
+import type { ParsedMail } from '../../src/mail/mail.ts'
+import { fixtureBytes, fixtureNames } from './fixtures.ts'
+
+/** The mails of an mbox: lines that begin with "From " start one (RFC 4155). */
+export function mailsOf(path: string): Uint8Array[] {
+  const bytes = fixtureBytes(path)
+  if (!path.endsWith('.mbox')) return [bytes]
+  return bytes
+    .toString('latin1')
+    .split(/^From .*\r?\n/m)
+    .filter((text) => text.trim() !== '')
+    .map((text) => Buffer.from(text, 'latin1'))
+}
+
+/** Real mailing lists: the name of each, and its files. */
+export const lists: [string, string[]][] = [
+  ['jwz-messages', fixtureNames('threading/jwz-messages').map((name) => `threading/jwz-messages/${name}`)],
+  ...fixtureNames('threading/ponymail', '.mbox').map((name): [string, string[]] => [
+    name,
+    [`threading/ponymail/${name}`],
+  ]),
+]
+
+/** Everything that hangs together by any id: the largest threads anybody could make of these mails. */
+export function connected(mails: readonly ParsedMail[]): number[] {
+  const parent = new Map<string, string>()
+  const root = (id: string): string => {
+    let at = id
+    while (parent.get(at) !== at) at = parent.get(at)!
+    return at
+  }
+  const names = mails.map((mail, index) => {
+    const ids = [mail.messageId ?? `none-${index}`, ...mail.inReplyTo, ...mail.references]
+    for (const id of ids) if (!parent.has(id)) parent.set(id, id)
+    for (const id of ids) parent.set(root(id), root(ids[0]!))
+    return ids[0]!
+  })
+  const numbers = new Map<string, number>()
+  return names.map((name) => {
+    const at = root(name)
+    if (!numbers.has(at)) numbers.set(at, numbers.size)
+    return numbers.get(at)!
+  })
+}

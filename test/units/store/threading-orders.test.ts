@@ -1,0 +1,194 @@
+// Conversations of real lists and made-up ones, each in ten random orders: what belongs together comes together, whatever comes first.
+//
+// Two kinds of exceptions are decided (decisions §10.5), counted and printed. A message may refer to several threads that stood apart
+// until it came: threads never merge, so they stay apart ("bridged"). And a message without any known id may join a thread by its
+// subject, which has to be there before it ("by subject").
+
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import { newId } from '../../../src/base/ids.ts'
+import { sha256 } from '../../../src/base/secrets.ts'
+import type { Tx } from '../../../src/db/db.ts'
+import type { ParsedMail } from '../../../src/mail/mail.ts'
+import { parseMail } from '../../../src/mail/parse.ts'
+import type { Account } from '../../../src/store/records.ts'
+import { connected, lists, mailsOf } from '../../support/conversations.ts'
+import { fixturesMissing } from '../../support/fixtures.ts'
+import { mailOf, openTestStore, person, type TestStore } from '../../support/mailbox.ts'
+import { Random } from '../../support/random.ts'
+
+const ORDERS = 10
+const skip = fixturesMissing('threading')
+let house: TestStore
+
+before(async () => {
+  house = await openTestStore()
+})
+after(() => house[Symbol.asyncDispose]())
+
+/** What became of the mails of a list in one order, by their place in the list. */
+interface Run {
+  account: Account
+  /** Public ids of messages, and of their threads as they were told when each came. */
+  messages: string[]
+  threads: string[]
+  /** Threads that a message found apart when it came. */
+  bridges: string[][]
+  /** Threads that somebody joined by subject. */
+  bySubject: Set<string>
+}
+
+async function run(name: string, mails: readonly ParsedMail[], order: readonly number[]): Promise<Run> {
+  const { db, store } = house
+  const mailboxId = newId('mailbox')
+  await db.write((tx) => store.openAccount(tx, mailboxId))
+  const account = (await store.accounts.byMailbox(mailboxId))!
+  const result: Run = { account, messages: [], threads: [], bridges: [], bySubject: new Set() }
+  await db.write(async (tx) => {
+    for (const index of order) {
+      const mail = mails[index]!
+      const known = await threadsKnowing(tx, account, mail)
+      const taken = await store.imports.take(
+        tx,
+        { account, own: ['archive@list.test'], quotaBytes: 1e9 },
+        {
+          ...{ mail, hash: sha256(`${name} ${index}`), sizeBytes: 1, folderIds: null, keywords: [] },
+          receivedAt: timeOf(mails, index),
+          authentication: { spf: 'none', dkim: 'none', dmarc: 'none', arc: 'none', fromAligned: false, reasons: [] },
+          spam: { score: 0, isSpam: false, reasons: [] },
+          envelope: { mailFrom: '', rcptTo: '' },
+        },
+      )
+      assert.ok(taken.outcome === 'new')
+      const { threadId } = (await store.messages.summary(account, taken.id, tx))!
+      if (known.length > 1) result.bridges.push(known)
+      if (known.length > 0)
+        assert.equal(threadId, known[0], `${name} mail ${index}: the oldest thread that knows its ids`)
+      else if (result.threads.includes(threadId)) result.bySubject.add(threadId)
+      result.messages[index] = taken.id
+      result.threads[index] = threadId
+    }
+  })
+  return result
+}
+
+function timeOf(mails: readonly ParsedMail[], index: number): number {
+  return mails[index]!.sentAt ?? index
+}
+
+/** Ids of the threads that know an id of a mail, the oldest first. */
+async function threadsKnowing(tx: Tx, account: Account, mail: ParsedMail): Promise<string[]> {
+  const refs = [mail.messageId, ...mail.inReplyTo, ...mail.references].filter((ref) => ref !== null)
+  if (refs.length === 0) return []
+  const rows = await tx.all<{ id: string }>(
+    `SELECT DISTINCT t.n, t.id FROM thread_refs r JOIN threads t ON t.n = r.thread
+     WHERE r.account = ? AND r.ref IN (${refs.map(() => '?').join(', ')}) ORDER BY t.n`,
+    [account.n, ...refs.map((ref) => sha256(ref).subarray(0, 16))],
+  )
+  return rows.map(({ id }) => id)
+}
+
+function shuffled(length: number, random: Random): number[] {
+  const order = Array.from({ length }, (_, at) => at)
+  for (let at = length - 1; at > 0; at--) {
+    const other = random.below(at + 1)
+    const [one, two] = [order[at]!, order[other]!]
+    order[at] = two
+    order[other] = one
+  }
+  return order
+}
+
+/** Threads that are one but for a bridge between them. */
+function bridged({ threads, bridges }: Run): Map<string, string> {
+  const home = new Map(threads.map((id) => [id, id]))
+  for (const apart of bridges) {
+    const same = new Set(apart.map((id) => home.get(id)!))
+    const [first] = same
+    for (const [id, at] of home) if (same.has(at)) home.set(id, first!)
+  }
+  return home
+}
+
+/** Made-up conversations: each mail answers another one, and names some of those before it, or none but the one it answers. */
+function madeUp(): ParsedMail[] {
+  const random = new Random(5)
+  return Array.from({ length: 8 }, (_, topic) => {
+    const lines: string[][] = []
+    return Array.from({ length: 12 }, (_, at) => {
+      const line = at === 0 ? [] : random.pick(lines)
+      const id = `${topic}.${at}@made.test`
+      lines.push([...line, id])
+      const references = random.chance(0.3) ? [] : random.some(line, 0.6)
+      const from = [person(`p${topic}.${at}@made.test`)]
+      return mailOf({
+        messageId: id,
+        inReplyTo: line.slice(-1),
+        references,
+        from,
+        subject: 'Re: it',
+        sentAt: at * 1000,
+      })
+    })
+  }).flat()
+}
+
+/** Holds a list in many orders against its graph. @returns how many exceptions there were */
+async function holdAgainst(name: string, mails: readonly ParsedMail[]): Promise<{ bridges: number; subjects: number }> {
+  const graph = connected(mails)
+  const random = new Random(20261121)
+  const shown = new Map<number, Set<string>>()
+  const count = { bridges: 0, subjects: 0 }
+  for (let round = 0; round < ORDERS; round++) {
+    const made = await run(name, mails, shuffled(mails.length, random))
+    count.bridges += made.bridges.length
+    count.subjects += made.bySubject.size
+    await isStable(made)
+    const home = bridged(made)
+    const apart = new Set(made.bridges.flat().map((id) => home.get(id)!))
+    const mixed = new Set([...made.bySubject].map((id) => home.get(id)!))
+    for (const [group, indexes] of Map.groupBy(graph.keys(), (index) => graph[index]!)) {
+      const homes = new Set(indexes.map((index) => home.get(made.threads[index]!)!))
+      assert.equal(homes.size, 1, `${name}: mails ${indexes} belong together`)
+      const [at] = homes
+      if (mixed.has(at!)) continue
+      const inside = [...graph.keys()].filter((index) => home.get(made.threads[index]!) === at)
+      assert.deepEqual(inside, indexes, `${name}: mails ${inside} do not belong together`)
+      if (apart.has(at!)) continue
+      // What a reader sees of it does not depend on the order either.
+      const { messageIds } = (await house.store.threads.get(made.account, made.threads[indexes[0]!]!))!
+      const times = messageIds.map((id) => timeOf(mails, made.messages.indexOf(id)))
+      shown.set(group, (shown.get(group) ?? new Set()).add(`${messageIds.length}: ${times.join(' ')}`))
+    }
+  }
+  for (const views of shown.values()) assert.equal(views.size, 1)
+  assert.ok(shown.size > 0)
+  return count
+}
+
+describe(`conversations in ${ORDERS} random orders`, () => {
+  const all: [string, () => ParsedMail[], boolean | string][] = [
+    ['made up', madeUp, false],
+    ...lists.map(([name, files]): [string, () => ParsedMail[], boolean | string] => [
+      name,
+      () => files.flatMap(mailsOf).map(parseMail),
+      skip,
+    ]),
+  ]
+  for (const [name, read, skip] of all) {
+    it(name, { skip }, async (t) => {
+      const mails = read()
+      const { bridges, subjects } = await holdAgainst(name, mails)
+      const conversations = new Set(connected(mails)).size
+      t.diagnostic(`${mails.length} mails, ${conversations} conversations: ${bridges} bridged, ${subjects} by subject`)
+      if (name === 'made up') assert.ok(bridges > 0 && subjects === 0)
+    })
+  }
+})
+
+/** Every message is still in the thread it was told to be in when it came. */
+async function isStable({ account, messages, threads }: Run): Promise<void> {
+  for (const [index, id] of messages.entries()) {
+    assert.equal((await house.store.messages.summary(account, id))!.threadId, threads[index])
+  }
+}
