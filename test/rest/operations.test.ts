@@ -50,6 +50,8 @@ const known: Record<string, () => Own | Promise<Own>> = {
   createWebhook: () => ({ body: { url: hook.url() } }),
   copyBlobs: async () => ({ headers: { 'x-source-authorization': `Bearer ${secrets.mailbox}` }, ...(await blobs()) }),
   lookUpBlobs: blobs,
+  parseMessages: blobs,
+  copyMessages: copies,
   sendMessage: () => ({ body: { send_at: new Date(clock.now() + 86_400_000).toISOString() } }),
   createAgentChallenge: () => ({ body: agentRequest }),
   registerAgent: () => ({
@@ -132,6 +134,16 @@ async function blobs(): Promise<Own> {
   const [message] = data<Json>(await house.get('/mailbox/messages', secrets.mailbox))
   const detail = data<Json>(await house.get(`/mailbox/messages/${message.id}`, secrets.mailbox))
   return { body: { blob_ids: [detail.blob_id] } }
+}
+
+/** Of another mailbox of the team. */
+async function copies(): Promise<Own> {
+  await team.domain('source.test')
+  const source = await team.mailbox('source@source.test')
+  await receive(house, { to: source.email })
+  const [message] = data<Json>(await house.get('/mailbox/messages', source.key))
+  const headers = { 'x-source-authorization': `Bearer ${source.key}` }
+  return { headers, body: { source_mailbox_id: source.id, ids: [message.id] } }
 }
 
 for (const operation of inOrder(operations)) {

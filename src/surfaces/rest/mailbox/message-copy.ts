@@ -38,8 +38,8 @@ const MessageCopy = record(
     ),
   },
   {
-    source_mailbox_id: 'mbx_0a1b2c3d4e5f6g7h8i9j0k1l',
-    ids: ['msg_0a1b2c3d4e5f6g7h8i9j0k1l'],
+    source_mailbox_id: 'mbx_a1b2c3d4e5f6g7h8i9j0k1l2',
+    ids: ['msg_a1b2c3d4e5f6g7h8i9j0k1l2'],
     keywords: ['$seen'],
     delete_source: false,
   },

@@ -38,7 +38,7 @@ export const parseMessages = route({
       body_chars: bodyChars(MAILBOX_LIMITS.message_body_chars_default),
       include: includeList,
     },
-    { blob_ids: ['blob_0a1b2c3d4e5f6g7h8i9j0k1l'], body_chars: 4000, include: ['text_body', 'attachments'] },
+    { blob_ids: ['blob_a1b2c3d4e5f6g7h8i9j0k1l2'], body_chars: 4000, include: ['text_body', 'attachments'] },
   ),
   reply: record('ParsedMessages', 'What they hold.', {
     parsed: Type.Record(Type.String(), ParsedMessage, { description: 'By the name of the content.' }),
