@@ -107,6 +107,17 @@ test('old states are refused, all others still lead to the same picture, also ov
   for (const client of clients) if (!(await follow(model, client))) refused.push(client)
   assert.deepEqual(refused, clients.slice(0, (total - KEPT_MIN) / 500), 'those who know all that is forgotten go on')
 
+  // Lists are followed no further back, whatever number of changes is asked for.
+  const order = { sort: 'received_at', direction: 'desc', collapseThreads: false } as const
+  for (const { state } of clients) {
+    const list = house.store.messages.queryChanges(account, {}, order, { since: state, most: total })
+    const ids = house.store.changes.touched(account, 'messages', state, total)
+    if (refused.some((client) => client.state === state)) {
+      for (const followed of [list, ids])
+        await assert.rejects(followed, { code: 'conflict', param: 'since_query_state' })
+    } else assert.deepEqual((await list).removed, (await ids).ids)
+  }
+
   // What is forgotten lives on, and is altered and removed like the rest.
   for (let round = 0; round < 60; round++) {
     const things = [...model.things.keys()]
