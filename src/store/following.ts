@@ -60,11 +60,9 @@ export class Following implements Service {
   }
 
   async start(): Promise<void> {
-    const { wake, clock } = this.#parts
-    this.#unlisten = wake.listen('accounts', (numbers) => {
+    this.#unlisten = this.#parts.wake.listen('accounts', (numbers) => {
       for (const n of numbers) this.#mark(n)
     })
-    this.#timer = clock.every(LOOK_EVERY_MS, () => this.#inTurn(() => this.#look()))
   }
 
   /** Tells everybody that it ends, and waits for what is being told. */
@@ -94,6 +92,7 @@ export class Following implements Service {
     const followed = this.#followed.get(account.n) ?? { account, followers: new Set(), timer: undefined, received: [] }
     this.#followed.set(account.n, followed)
     followed.followers.add(follower)
+    this.#timer ??= this.#parts.clock.every(LOOK_EVERY_MS, () => this.#inTurn(() => this.#look()))
     this.#mark(account.n)
     return () => this.#leave(account.n, follower)
   }
@@ -105,7 +104,10 @@ export class Following implements Service {
     if (followed.followers.size > 0) return
     followed.timer?.cancel()
     this.#followed.delete(n)
-    if (this.#followed.size === 0) this.#last = null
+    if (this.#followed.size > 0) return
+    this.#last = null
+    this.#timer?.cancel()
+    this.#timer = undefined
   }
 
   #mark(n: number): void {
@@ -125,7 +127,6 @@ export class Following implements Service {
 
   /** What no bell told of. */
   async #look(): Promise<void> {
-    if (this.#followed.size === 0) return
     for (const account of await this.#parts.accounts.byNumbers([...this.#followed.keys()])) {
       const known = this.#followed.get(account.n)?.account
       if (known !== undefined && !isSame(known, account)) this.#mark(account.n)
