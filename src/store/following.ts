@@ -17,7 +17,7 @@ export interface Follower {
   closing(): void
 }
 
-/** Changes within this time are told as one (decisions §10.12), ms. */
+/** Changes within this time are told as one (decisions §10.12): whoever follows is told at most so often, ms. */
 export const COALESCE_MS = 250
 /** A bell that was not heard, of a command beside the appliance, costs this long, ms. */
 export const LOOK_EVERY_MS = 5_000
@@ -37,8 +37,6 @@ interface Followed {
   /** As it was told the last time. */
   account: Account
   followers: Set<Follower>
-  /** Runs while changes are gathered. */
-  timer: Timer | undefined
   received: ReceivedMail[]
 }
 
@@ -49,10 +47,13 @@ export class Following implements Service {
   readonly #followed = new Map<number, Followed>()
   /** Last event that was looked at; null while nobody follows. */
   #last: number | null = null
+  /** Accounts that changed, or may have, and the time until they are told. */
+  readonly #moved = new Set<number>()
+  #telling: Timer | undefined
   /** One telling after another. */
   #turn: Promise<void> = Promise.resolve()
   #unlisten = () => {}
-  #timer: Timer | undefined
+  #looking: Timer | undefined
   #stopped = false
 
   constructor(parts: Parts) {
@@ -69,12 +70,11 @@ export class Following implements Service {
   async stop(): Promise<void> {
     this.#stopped = true
     this.#unlisten()
-    this.#timer?.cancel()
-    for (const { followers, timer } of this.#followed.values()) {
-      timer?.cancel()
+    for (const { followers } of this.#followed.values()) {
       for (const follower of followers) follower.closing()
     }
     this.#followed.clear()
+    this.#rest()
     await this.#turn
   }
 
@@ -89,10 +89,10 @@ export class Following implements Service {
       this.#last ??= newest
     }
     if (this.#stopped) throw new ProductError('service_unavailable', 'The appliance is closing.')
-    const followed = this.#followed.get(account.n) ?? { account, followers: new Set(), timer: undefined, received: [] }
+    const followed = this.#followed.get(account.n) ?? { account, followers: new Set(), received: [] }
     this.#followed.set(account.n, followed)
     followed.followers.add(follower)
-    this.#timer ??= this.#parts.clock.every(LOOK_EVERY_MS, () => this.#inTurn(() => this.#look()))
+    this.#looking ??= this.#parts.clock.every(LOOK_EVERY_MS, () => this.#inTurn(() => this.#look()))
     this.#mark(account.n)
     return () => this.#leave(account.n, follower)
   }
@@ -102,20 +102,27 @@ export class Following implements Service {
     if (followed === undefined) return
     followed.followers.delete(follower)
     if (followed.followers.size > 0) return
-    followed.timer?.cancel()
     this.#followed.delete(n)
-    if (this.#followed.size > 0) return
+    if (this.#followed.size === 0) this.#rest()
+  }
+
+  /** Nobody follows. */
+  #rest(): void {
     this.#last = null
-    this.#timer?.cancel()
-    this.#timer = undefined
+    this.#moved.clear()
+    this.#looking?.cancel()
+    this.#telling?.cancel()
+    this.#looking = undefined
+    this.#telling = undefined
   }
 
   #mark(n: number): void {
-    const followed = this.#followed.get(n)
-    if (followed === undefined || followed.timer !== undefined) return
-    followed.timer = this.#parts.clock.after(COALESCE_MS, () => {
-      followed.timer = undefined
-      this.#inTurn(() => this.#tell(n))
+    if (!this.#followed.has(n)) return
+    this.#moved.add(n)
+    // Everybody is told in one go: what that costs does not depend on how many mailboxes change.
+    this.#telling ??= this.#parts.clock.after(COALESCE_MS, () => {
+      this.#telling = undefined
+      this.#inTurn(() => this.#tell())
     })
   }
 
@@ -133,14 +140,17 @@ export class Following implements Service {
     }
   }
 
-  async #tell(n: number): Promise<void> {
+  async #tell(): Promise<void> {
+    const moved = [...this.#moved]
+    this.#moved.clear()
     await this.#gather()
-    const [account] = await this.#parts.accounts.byNumbers([n])
-    const followed = this.#followed.get(n)
-    if (account === undefined || followed === undefined) return
-    followed.account = account
-    const received = followed.received.splice(0)
-    for (const follower of followed.followers) follower.moved(account, received)
+    for (const account of await this.#parts.accounts.byNumbers(moved)) {
+      const followed = this.#followed.get(account.n)
+      if (followed === undefined) continue
+      followed.account = account
+      const received = followed.received.splice(0)
+      for (const follower of followed.followers) follower.moved(account, received)
+    }
   }
 
   /** Reads the mails that came, for everybody at once. */
