@@ -43,13 +43,14 @@ async function holdStill(file: string, work: () => void): Promise<void> {
     for (let tries = 0; ; tries++) {
       try {
         lock.exec('BEGIN IMMEDIATE')
-        break
+        return work()
       } catch (error) {
+        // Somebody writes, or an appliance that starts or ends is putting its log in order.
         if (!isBusy(error) || tries >= BUSY_TRIES) throw error
+        end(lock)
         await pause(BUSY_WAIT_MS)
       }
     }
-    work()
   } finally {
     lock.close()
   }
@@ -57,8 +58,13 @@ async function holdStill(file: string, work: () => void): Promise<void> {
 
 /** From here on the connection sees the file as it is now. BEGIN alone looks at nothing yet. */
 function hold(look: DatabaseSync): void {
+  end(look)
   look.exec('BEGIN')
   look.prepare('SELECT count(*) FROM sqlite_schema').get()
+}
+
+function end(connection: DatabaseSync): void {
+  if (connection.isTransaction) connection.exec('ROLLBACK')
 }
 
 function isBusy(error: unknown): boolean {
