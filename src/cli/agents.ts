@@ -1,26 +1,35 @@
 // `mailstead agent …`: inboxes agents registered, and how they are ended.
 
-import { isoTime } from '../base/clock.ts'
 import { ProductError } from '../base/errors.ts'
 import { idPattern } from '../base/ids.ts'
+import { AGENT_STATES, presentAgent } from '../surfaces/rest/schemas/operator-agent.ts'
+import { oneOf } from './choice.ts'
 import type { Command } from './command.ts'
+import { cut, LIMIT_OPTION, readLimit } from './limit.ts'
 import { table } from './table.ts'
+import { readTime } from './time.ts'
 
-const SHOWN = 100
 const REGISTRATION_ID = new RegExp(idPattern('agentRegistration'))
 
 export const agentList: Command = {
   words: 'agent list',
-  summary: `Shows the ${SHOWN} agents that registered last.`,
+  summary: 'Shows the agents that registered, newest first.',
+  options: {
+    state: { value: 'state', says: `only these: ${AGENT_STATES.join(', ')}` },
+    since: { value: 'time', says: 'only those that registered at this time or later' },
+    ...LIMIT_OPTION,
+  },
   async run(call) {
+    const state = oneOf('state', call.text('state'), AGENT_STATES)
+    const createdAfter = readTime(call.text('since'))
+    const limit = readLimit(call)
     const { directory } = await call.open()
-    const { items } = await directory.agents.registrations.list({ limit: SHOWN, after: null })
-    const rows = items.map(({ id, email, state, createdAt }) => ({ id, email, state, created_at: isoTime(createdAt) }))
+    const page = await directory.agents.registrations.list({ state, createdAfter, limit, after: null })
+    const rows = page.items.map(presentAgent)
     const cells = rows.map((row) => [row.id, row.email, row.state, row.created_at])
-    return {
-      data: rows,
-      lines: rows.length === 0 ? ['No agent has registered.'] : table([['Agent', 'Inbox', 'State', 'Since'], ...cells]),
-    }
+    const head = ['Agent', 'Inbox', 'State', 'Since']
+    const lines = rows.length === 0 ? ['No agent has registered.'] : table([head, ...cells])
+    return { data: rows, lines: cut(lines, page.next !== null) }
   },
 }
 
@@ -45,8 +54,8 @@ export const agentRevokeAll: Command = {
     'dry-run': { says: 'only counts them' },
   },
   async run(call) {
-    const since = Date.parse(call.text('since') ?? '')
-    if (Number.isNaN(since)) throw new ProductError('missing_parameter', 'Say --since with a time.')
+    const since = readTime(call.text('since'))
+    if (since === undefined) throw new ProductError('missing_parameter', 'Say --since with a time.')
     const { directory } = await call.open()
     const dryRun = call.has('dry-run')
     const revoked = await directory.agents.ownership.revokeAll(since, dryRun)

@@ -1,9 +1,9 @@
 // `mailstead key create`: issues a root key of a team.
 
-import { ProductError } from '../base/errors.ts'
 import { presentNewKey } from '../surfaces/rest/schemas/api-key.ts'
 import { type Command, TEAM_OPTION } from './command.ts'
 import { chooseTeam } from './team-choice.ts'
+import { readTime } from './time.ts'
 
 const DEFAULT_ROLE = 'root:full'
 
@@ -37,11 +37,4 @@ export const keyCreate: Command = {
       lines: [`Key ${key.record.id} of team ${team.id} (${rights}), shown this once:`, `  ${key.secret}`],
     }
   },
-}
-
-function readTime(text: string | undefined): number | null {
-  if (text === undefined) return null
-  const time = Date.parse(text)
-  if (Number.isNaN(time)) throw new ProductError('invalid_parameter', `${text} is no time, such as 2030-01-02.`)
-  return time
 }

@@ -4,11 +4,12 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { newId } from '../../../src/base/ids.ts'
 import { routes } from '../../../src/surfaces/rest/routes.ts'
+import { AgentClient, EASY_WORK } from '../../support/agents.ts'
 import { Commands } from '../../support/cli.ts'
 import { type Json, startHouse } from '../../support/house.ts'
 
 const SES = { SES_ACCESS_KEY_ID: 'AKIAEXAMPLE', SES_SECRET_ACCESS_KEY: 'secret' }
-const house = await startHouse({ env: SES })
+const house = await startHouse({ env: { ...SES, ...EASY_WORK } })
 after(() => house.close())
 const team = await house.team('Shop')
 const { secret } = await house.app.directory.operatorKeys.issue('test')
@@ -164,4 +165,14 @@ test('requests for more are listed, granted and refused', async () => {
   assert.equal((await cli.json('limit-request', 'deny', await wish(), '--note', 'No.')).status, 'denied')
   await cli.refused(['limit-request', 'deny', first], 'approved already')
   await cli.refused(['limit-request', 'deny', 'x'], 'is no id of a request')
+})
+
+test('agents are listed as the API lists them', async () => {
+  const proof = await new AgentClient(house).register({ client_name: 'Robot' })
+  const listed = await cli.json('agent', 'list', '--state', 'unclaimed', '--since', '2020-01-01')
+  assert.deepEqual(listed, await ask('/agents?state=unclaimed'))
+  assert.deepEqual([listed[0].email, listed[0].client_name], [proof.mailbox.email, 'Robot'])
+  assert.deepEqual(await cli.json('agent', 'list', '--state', 'revoked'), [])
+  await cli.refused(['agent', 'list', '--state', 'lost'], 'unclaimed, invited')
+  await cli.refused(['agent', 'list', '--since', 'soon'], 'soon is no time')
 })

@@ -1,27 +1,10 @@
 // Agents, as the operator sees them: who registered, and how they are ended when something goes wrong (decisions §2.4).
 
 import { Type } from 'typebox'
-import { isoTime } from '../../../base/clock.ts'
-import type { Registration } from '../../../directory/agents/records.ts'
 import { route } from '../../http/route.ts'
-import { Default, Id, listOf, Nullable, pageQuery, parseTime, TimeQuery, Words } from '../../http/schema.ts'
+import { Default, Id, listOf, pageQuery, parseTime, TimeQuery, Words } from '../../http/schema.ts'
+import { AGENT_STATES, OperatorAgent, presentAgent } from '../schemas/operator-agent.ts'
 import { record } from '../schemas/record.ts'
-import { TimeOf } from '../schemas/time.ts'
-
-const STATES = ['unclaimed', 'invited', 'accepted', 'approved', 'revoked', 'expired'] as const
-
-const OperatorAgent = record('OperatorAgent', 'A registration.', {
-  id: Id('agentRegistration'),
-  state: Words(STATES),
-  email: Type.String({ description: 'Address of the inbox.' }),
-  client_name: Nullable(Type.String({ description: 'What the agent calls itself; nobody has checked it.' })),
-  team_id: Id('team'),
-  mailbox_id: Id('mailbox'),
-  source_hash: Nullable(Type.String({ description: 'The same for the same address; null after 30 days.' })),
-  created_at: TimeOf('When it registered.'),
-  last_used_at: Nullable(TimeOf('When a token of it was last used.')),
-  ended_at: Nullable(TimeOf('When it ended.')),
-})
 
 const listAgents = route({
   method: 'GET',
@@ -33,7 +16,7 @@ const listAgents = route({
   as: 'operator',
   query: pageQuery({
     limit: 50,
-    state: Words(STATES, 'Only these.'),
+    state: Words(AGENT_STATES, 'Only these.'),
     created_after: { ...TimeQuery, description: 'Only those registered at this time or later.' },
   }),
   reply: listOf(OperatorAgent),
@@ -41,7 +24,7 @@ const listAgents = route({
     const { state, created_after: since, limit } = query
     const createdAfter = since === undefined ? undefined : parseTime(since)
     const page = await app.directory.agents.registrations.list({ state, createdAfter, limit, after })
-    return { items: page.items.map(present), next: page.next }
+    return { items: page.items.map(presentAgent), next: page.next }
   },
 })
 
@@ -59,7 +42,7 @@ const revokeAgent = route({
   async handle({ params: { registration_id: id }, app }) {
     const { ownership, registrations } = app.directory.agents
     await app.db.write((tx) => ownership.revoke(tx, id))
-    return present((await registrations.byId(app.db.read, id))!)
+    return presentAgent((await registrations.byId(app.db.read, id))!)
   },
 })
 
@@ -116,16 +99,5 @@ const switchRegistration = route({
     return { enabled: await switches.isOpen() }
   },
 })
-
-function present(registration: Registration) {
-  const { id, state, email, clientName, teamId, mailboxId, source, createdAt, lastUsedAt, endedAt } = registration
-  return {
-    ...{ id, state, email, client_name: clientName, team_id: teamId, mailbox_id: mailboxId },
-    source_hash: source === null ? null : Buffer.from(source).toString('hex'),
-    created_at: isoTime(createdAt),
-    last_used_at: lastUsedAt === null ? null : isoTime(lastUsedAt),
-    ended_at: endedAt === null ? null : isoTime(endedAt),
-  }
-}
 
 export const operatorAgents = [listAgents, revokeAgent, revokeAll, switchRegistration]
