@@ -1,9 +1,10 @@
 // What the doctor sees of the machine: the data folder, its disk, its clock, and the certificate of STARTTLS.
 
 import { X509Certificate } from 'node:crypto'
-import { constants } from 'node:fs'
+import { constants, existsSync } from 'node:fs'
 import { access, stat, statfs } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
+import { RESTORING } from '../../config/data-folder.ts'
 import { type Finding, failing, fine, warning } from './finding.ts'
 
 const MIB = 2 ** 20
@@ -18,6 +19,10 @@ const RENEWAL_DAYS = 14
 /** Whether the data folder is there to be looked into; a doctor makes none. */
 export async function lookAtFolder(dataDir: string): Promise<Finding> {
   const path = resolve(dataDir)
+  if (existsSync(join(path, RESTORING))) {
+    const says = `A restore into ${path} is under way or was cut short.`
+    return failing('data_folder', says, 'Wait for it, or empty the folder and run mailstead restore again.')
+  }
   try {
     await access(path, constants.R_OK | constants.W_OK | constants.X_OK)
     await access(join(path, 'mail.db'), constants.R_OK | constants.W_OK)

@@ -213,6 +213,8 @@ describe('cut short', () => {
     assert.deepEqual((await readdir(folder)).sort(), ['lock.db', 'restoring'])
     const there = new Commands({ DATA_DIR: folder })
     await there.refused(['setup'], 'A restore into', 'was cut short')
+    const [finding] = JSON.parse((await there.run('doctor', '--json')).out[0]!).findings
+    assert.match(finding.says, /^A restore into .* was cut short\.$/)
     assert.equal((await there.json('restore', good)).secret_fits, true)
     assert.equal((await there.json('setup')).created, false)
   })
