@@ -38,6 +38,7 @@ interface OldFolder {
   sent?: { message_id: string }
 }
 
+/** Each is a backup of a small appliance of that form, and beside it what the API of its version told of it. */
 const FOLDERS = join(import.meta.dirname, '../data-folders')
 const zone = {
   'out.test': { MX: [{ priority: 10, exchange: 'mx.out.test' }] },
