@@ -2,8 +2,11 @@
 
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
+import type { Reader } from '../../../src/db/db.ts'
+import { messageHolding } from '../../../src/store/messages/contents.ts'
 import { listStatement as messageStatement, textList as messagesByText } from '../../../src/store/messages/list.ts'
 import { changesStatement } from '../../../src/store/messages/query-changes.ts'
+import { messagePlacesOf } from '../../../src/store/messages/thread-messages.ts'
 import type { MessageFilter, PageKey } from '../../../src/store/records.ts'
 import { openSearch, type Search } from '../../../src/store/search/search.ts'
 import { glanceStatement, wholeStatement } from '../../../src/store/search/stages.ts'
@@ -173,5 +176,37 @@ describe('a list that is followed', () => {
       assert.ok(lines.some((line) => step.test(line)) && lines.some((line) => whole.test(line)), lines.join('\n'))
       assert.equal(touching(lines, /^SCAN (m|message_folders|changes)\b/).length, 0, lines.join('\n'))
     }
+  })
+})
+
+describe('small looks', () => {
+  /** Gives the plan where a reader would give rows. */
+  let planner: Reader
+  before(() => {
+    const all = (sql: string, values: Parameters<typeof plan>[0]['values'] = []) => plan({ sql, values })
+    planner = { all } as unknown as Reader
+  })
+  const oneLine = (found: unknown) => (found as string[]).join('\n')
+
+  it('at a page of a thread go by the index of its thread', async () => {
+    for (const listed of [true, false]) {
+      for (const after of [null, BEHIND]) {
+        for (const direction of ['asc', 'desc'] as const) {
+          const lines = oneLine(await messagePlacesOf(planner, 1, listed, { direction, limit: 25, after }))
+          assert.match(lines, /^SEARCH messages USING INDEX messages_thread \(thread=\?/)
+          assert.doesNotMatch(lines, /TEMP B-TREE|SCAN/)
+          if (after) assert.match(lines, /thread=\? AND .*received_at.*[<>]/)
+        }
+      }
+    }
+  })
+
+  it('at the message that holds some bytes go by the index of contents', async () => {
+    const row = (await messageHolding(
+      { get: async (sql: string, values: []) => ({ id: oneLine(await plan({ sql, values })) }) } as unknown as Reader,
+      { n: 1 },
+      new Uint8Array(32),
+    )) as string
+    assert.match(row, /^SEARCH messages USING INDEX messages_blob \(blob=\?/)
   })
 })

@@ -54,10 +54,8 @@ export const importMessage = route({
     await imports.folders(account, body.folderIds)
     const reading = await read(app, account, body)
     const { hash, sizeBytes, mail, arrivedAt } = reading
-    if ((await imports.holding(account, hash)) === undefined) {
-      await requireRoom(app, account, sizeBytes)
-      await blobs.putAll([reading])
-    }
+    if ((await imports.holding(account, hash)) === undefined) await requireRoom(app, account, sizeBytes)
+    await blobs.putAll([reading])
     return app.db.write(async (tx) => {
       const taken = await imports.take(tx, into, {
         ...{ mail, hash, sizeBytes, folderIds: body.folderIds, keywords: body.keywords },
