@@ -11,6 +11,9 @@ import type { Account } from '../records.ts'
 import { type Excerpt, firstExcerpt, type Sought, soughtIn, wholeExcerpt } from '../search/found.ts'
 import type { Term } from '../search/terms.ts'
 
+/** Bytes of bodies that are read for one request; what would come behind has no place shown in its text. */
+export const LOOK_BYTES = 16 * 1024 * 1024
+
 /** The subject, and the place in the text with the first hit; null where there is none. */
 export interface Snippet {
   id: string
@@ -40,25 +43,32 @@ export async function snippetsOf(
   const byId = new Map(rows.map((row) => [row.id, row]))
   const inSubject = soughtIn(term, 'subject')
   const inBody = soughtIn(term, 'body')
+  const looking = { blobs, bytes: LOOK_BYTES }
   const snippets: Snippet[] = []
   for (const id of ids) {
     const row = byId.get(id)
     if (row === undefined) continue
-    snippets.push({ id, subject: wholeExcerpt(row.subject, inSubject), body: await bodyExcerpt(blobs, row, inBody) })
+    snippets.push({ id, subject: wholeExcerpt(row.subject, inSubject), body: await bodyExcerpt(looking, row, inBody) })
     // Texts are read on this thread: others have their turn in between.
     await nextTurn()
   }
   return snippets
 }
 
+/** Where bodies are read, and how many bytes still may be. */
+interface Looking {
+  blobs: Pick<Blobs, 'bytes'>
+  bytes: number
+}
+
 /** Looks as far as the index does, and no further than the first passage with a hit. */
-async function bodyExcerpt(blobs: Pick<Blobs, 'bytes'>, row: Row, sought: readonly Sought[]): Promise<Excerpt | null> {
+async function bodyExcerpt(looking: Looking, row: Row, sought: readonly Sought[]): Promise<Excerpt | null> {
   const { root } = JSON.parse(row.structure) as { root: Part | null }
   if (sought.length === 0 || root === null) return null
   let room = SEARCH_TEXT_MAX
   for (const passage of sortParts(root).passages) {
-    if (room <= 0) break
-    const text = await passageText(blobs, row.blob, passage, room)
+    if (room <= 0 || looking.bytes <= 0) break
+    const text = await passageText(looking, row.blob, passage, room)
     const excerpt = firstExcerpt(text, sought)
     if (excerpt !== null) return excerpt
     room -= text.length + 1
@@ -68,14 +78,15 @@ async function bodyExcerpt(blobs: Pick<Blobs, 'bytes'>, row: Row, sought: readon
 
 /** As the index was told it: the plain form, or the HTML one where there is no plain one or it is blank. */
 async function passageText(
-  blobs: Pick<Blobs, 'bytes'>,
+  looking: Looking,
   blob: Uint8Array,
   { plain, html }: Passage,
   room: number,
 ): Promise<string> {
   const read = async (part: Part, characters: number) => {
     const { start, end } = stretchOf(part, characters)
-    const bytes = await blobs.bytes(blob, start, end)
+    looking.bytes -= end - start
+    const bytes = await looking.blobs.bytes(blob, start, end)
     return partText(bytes, { ...part, bodyStart: 0, bodyEnd: bytes.length }, characters)
   }
   const text = plain ? await read(plain, room) : ''

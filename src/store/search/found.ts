@@ -112,10 +112,23 @@ function joined(hits: readonly Stretch[]): Stretch[] {
 // As FTS5's unicode61 with remove_diacritics 2 spells a word: small letters, those of the Latin alphabet without their marks.
 function fold(word: string): string {
   if (/^[\x00-\x7f]*$/.test(word)) return word.toLowerCase()
-  return [...word].map(foldLetter).join('')
+  let folded = ''
+  for (const letter of word) folded += letters.get(letter) ?? foldLetter(letter)
+  return folded
 }
 
+/** Letters that were folded before: a text has few, and each takes a microsecond. */
+const letters = new Map<string, string>()
+const LETTERS_MAX = 10_000
+
 function foldLetter(letter: string): string {
+  const folded = foldedOf(letter)
+  if (letters.size >= LETTERS_MAX) letters.clear()
+  letters.set(letter, folded)
+  return folded
+}
+
+function foldedOf(letter: string): string {
   const [base = letter] = letter.normalize('NFD')
   const plain = /[A-Za-z]/.test(base) ? base : letter
   // Forms of one letter (ſ and s, ς and σ) have the same capital.

@@ -1,9 +1,12 @@
 // What shows why a search found a message: the same words as the search finds, and HTML that holds nothing else.
 
 import assert from 'node:assert/strict'
-import { after, before, describe, it } from 'node:test'
+import { after, before, describe, it, test } from 'node:test'
 import { sha256 } from '../../../src/base/secrets.ts'
-import { parseMail } from '../../../src/mail/parse.ts'
+import type { Reader } from '../../../src/db/db.ts'
+import { parseMail, SEARCH_TEXT_MAX } from '../../../src/mail/parse.ts'
+import { LOOK_BYTES, snippetsOf } from '../../../src/store/messages/snippets.ts'
+import type { Account } from '../../../src/store/records.ts'
 import { firstExcerpt, soughtIn } from '../../../src/store/search/found.ts'
 import { readQuery } from '../../../src/store/search/query.ts'
 import { markedAround, PREVIEW_BYTES } from '../../../src/surfaces/rest/schemas/search-snippet.ts'
@@ -102,6 +105,29 @@ describe('what is marked', () => {
     assert.deepEqual(words(far.body!), ['needle'])
     assert.ok(far.body!.text.length <= 1300)
   })
+})
+
+test('one request reads so many bytes of bodies and no more', async () => {
+  const part = { ...{ id: '1', type: 'text/plain', charset: 'utf-8', encoding: '8bit', disposition: null }, parts: [] }
+  const size = SEARCH_TEXT_MAX * 4
+  const root = {
+    ...part,
+    ...{ filename: null, contentId: null, headerStart: 0, bodyStart: 0, bodyEnd: size, lines: 1 },
+  }
+  const rows = Array.from({ length: 30 }, (_, at) => {
+    return { id: `${at}`, subject: 'needle', blob: new Uint8Array(32), structure: JSON.stringify({ root }) }
+  })
+  let read = 0
+  const bytes = async (_: Uint8Array, start: number, end: number) => {
+    read += end - start
+    return Buffer.alloc(end - start, 'needle ')
+  }
+  const parts = { reader: { all: async () => rows } as unknown as Reader, blobs: { bytes } }
+  const ids = rows.map(({ id }) => id)
+  const found = await snippetsOf(parts, { n: 1 } as Account, ids, readQuery('needle', 0))
+  assert.deepEqual([found.length, found.filter(({ body }) => body !== null).length], [30, LOOK_BYTES / size])
+  assert.ok(found.every(({ subject }) => subject !== null))
+  assert.equal(read, LOOK_BYTES)
 })
 
 describe('a preview', () => {

@@ -21,7 +21,8 @@ export const listSearchSnippets = route({
   description:
     'Of the messages in `ids`, whether the search finds them or not, or else of the first `limit` a list with the same filters ' +
     'shows. Words of `q` and `subject` are marked, as the search understands them: without regard to capitals and accents, ' +
-    'phrases as a whole; what is negated is not. Ids that are none of this mailbox are left out. 429 for more than 4 at a time.',
+    'phrases as a whole; what is negated is not. Ids that are none of this mailbox are left out. Of the bodies 16 MiB ' +
+    'are looked at in all. 429 for more than 4 at a time.',
   as: 'mailbox',
   permission: 'mailbox.read',
   atOnce: AT_ONCE,
