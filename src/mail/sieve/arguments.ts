@@ -58,6 +58,7 @@ export function readArguments(command: Command, signature: Signature, findings: 
 
 class Reading {
   sound = true
+  #lost = false
   readonly #command: Command
   readonly #signature: Signature
   readonly #findings: Findings
@@ -79,10 +80,13 @@ class Reading {
       this.#args.shift()
       this.#tag(next.tag, next.at, tags)
     }
-    const places = (this.#signature.takes ?? []).flatMap(([kind, called]) => {
+    const places: Given[] = []
+    for (const [kind, called] of this.#signature.takes ?? []) {
+      // Behind an argument of another kind nobody knows which is which.
+      if (this.#lost) break
       const given = this.#value(kind, `"${name}" needs ${called}: ${KINDS[kind]}.`, at)
-      return given ? [given] : []
-    })
+      if (given) places.push(given)
+    }
     const more = this.#args[0]
     if (more && this.sound) {
       const late = more.kind === 'tag' ? 'Tags stand before other arguments.' : `"${name}" takes no further argument.`
@@ -121,6 +125,7 @@ class Reading {
       this.#args.shift()
       return { at: next.at, strings: next.strings, number: 0 }
     }
+    this.#lost = true
     this.#wrong(next?.at ?? behind, missing)
     return null
   }

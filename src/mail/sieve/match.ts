@@ -6,11 +6,14 @@ import type { Meter } from './meter.ts'
 import type { Match, Relation } from './script.ts'
 import { Value } from './value.ts'
 
+/** What it takes to compare the shortest value with the shortest key. */
+const PAIR_STEPS = 16
+
 /** Whether any value matches any key. @throws RunFault when the script has worked too much */
 export function matchesAny(values: Iterable<Value>, match: Match, meter: Meter): boolean {
   for (const value of values) {
-    // A list of empty values costs too.
-    meter.spend(1)
+    // However short they are.
+    meter.spend(PAIR_STEPS * (1 + Math.max(match.keys.length, match.type === 'matches' ? match.globs.length : 0)))
     if (matchesOne(value.under(match.comparator, meter), match, meter)) return true
   }
   return false
@@ -33,12 +36,12 @@ function matchesOne(value: string, match: Match, meter: Meter): boolean {
       })
     case 'is':
       return keys.some((key) => {
-        meter.spend(1 + Math.min(value.length, key.length))
+        meter.spend(Math.min(value.length, key.length))
         return value === key
       })
     default:
       return keys.some((key) => {
-        meter.spend(1 + Math.min(value.length, key.length))
+        meter.spend(Math.min(value.length, key.length))
         return holds(compare(value, key, comparator), match.relation)
       })
   }
