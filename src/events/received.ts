@@ -24,7 +24,7 @@ export interface ReceivedCopy {
     outcome: 'stored' | 'duplicate' | 'full'
     messageId: string | null
     threadId: string | null
-    folderId: string | null
+    folderIds: readonly string[]
     /** In the order of the mail's attachments. */
     attachmentIds: readonly string[]
   }
@@ -69,7 +69,7 @@ function dataOf({ mail, target, delivered }: ReceivedCopy, most: number): Record
     mailbox_email: target.email,
     message_id: delivered.messageId,
     thread_id: delivered.threadId,
-    folder_ids: [delivered.folderId],
+    folder_ids: delivered.folderIds,
     internet_message_id: idText(parsed.messageId),
     in_reply_to: idText(parsed.inReplyTo[0] ?? null),
     envelope: { mail_from: mailFrom, rcpt_to: target.rcptTo },

@@ -44,8 +44,8 @@ export interface Delivered {
   rcptTo: string
   outcome: 'stored' | 'duplicate' | 'full'
   messageId: string | null
-  /** Ids of what was stored, null and none for the other outcomes: the folder, and attachments in the order of the mail. */
-  folderId: string | null
+  /** Ids of what was stored, none for the other outcomes: the folders, and attachments in the order of the mail. */
+  folderIds: readonly string[]
   attachmentIds: readonly string[]
   threadId: string | null
   threadBy: 'id' | 'subject' | 'new' | null
@@ -110,7 +110,7 @@ export class Deliverer {
       mailboxId: target.mailboxId,
       rcptTo: target.rcptTo,
       messageId: null,
-      folderId: null,
+      folderIds: [],
       attachmentIds: [],
       threadId: null,
       threadBy: null,
@@ -123,7 +123,7 @@ export class Deliverer {
       await accounts.markFull(tx, account.n, clock.now())
       return { ...copy, outcome: 'full' }
     }
-    const { id, folderId, attachmentIds, joined } = await this.#keep(tx, account, mail, target)
+    const { id, folderIds, attachmentIds, joined } = await this.#keep(tx, account, mail, target)
     await tx.run(
       `INSERT INTO recent_deliveries (account, digest, message_id, delivered_at) VALUES (?, ?, ?, ?)
        ON CONFLICT (account, digest) DO UPDATE SET message_id = excluded.message_id, delivered_at = excluded.delivered_at`,
@@ -133,7 +133,7 @@ export class Deliverer {
       ...copy,
       outcome: 'stored',
       messageId: id,
-      folderId,
+      folderIds,
       attachmentIds,
       threadId: joined.id,
       threadBy: joined.by,
@@ -154,7 +154,7 @@ export class Deliverer {
     account: Account,
     mail: ArrivedMail,
     target: DeliverTarget,
-  ): Promise<{ id: string; folderId: string; attachmentIds: string[]; joined: Joined }> {
+  ): Promise<{ id: string; folderIds: string[]; attachmentIds: string[]; joined: Joined }> {
     const { clock, folders, names } = this.#parts
     const { inspection, receivedAt } = mail
     const id = newId('message')
@@ -176,7 +176,7 @@ export class Deliverer {
       receivedAt,
       createdAt: clock.now(),
     })
-    return { id, folderId: folder.id, attachmentIds, joined }
+    return { id, folderIds: [folder.id], attachmentIds, joined }
   }
 
   async #prune(tx: Tx): Promise<void> {

@@ -52,7 +52,7 @@ function copyOf(given: Given = {}): ReceivedCopy {
       outcome: 'stored',
       messageId: 'msg_0z9y8x7w6v5u4t3s2r1q0p9o',
       threadId: 'thr_1a2s3d4f5g6h7j8k9l0z1x2c',
-      folderId: 'fld_5t4r3e2w1q0p9o8i7u6y5t4r',
+      folderIds: ['fld_5t4r3e2w1q0p9o8i7u6y5t4r'],
       attachmentIds: ['att_2w3e4r5t6y7u8i9o0p1a2s3d'],
       ...given.delivered,
     },
@@ -101,7 +101,7 @@ test('message.received.spam', async () => {
     },
     delivered: {
       ...{ messageId: 'msg_3e4r5t6y7u8i9o0p1a2s3d4f', threadId: 'thr_4f5g6h7j8k9l0z1x2c3v4b5n' },
-      ...{ folderId: 'fld_6y5t4r3e2w1q0p9o8i7u6y5t', attachmentIds: [] },
+      ...{ folderIds: ['fld_6y5t4r3e2w1q0p9o8i7u6y5t'], attachmentIds: [] },
     },
   })
   assert.equal(JSON.stringify(receivedData(copy)), SPAM)
