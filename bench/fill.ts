@@ -67,6 +67,7 @@ function inspection(index: number, email: string): Inspection {
     sizeBytes: bytes.length,
     chunks: [chunk],
     arrivedHash: hash,
+    rulings: [],
     report: null,
   }
 }

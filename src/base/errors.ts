@@ -24,6 +24,9 @@ export interface Issue {
   field: string
   code: string
   message: string
+  /** Where in a text of several lines, both from 1. */
+  line?: number
+  column?: number
 }
 
 export interface ErrorDetail {

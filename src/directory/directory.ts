@@ -19,6 +19,7 @@ import { Mailboxes } from './mailboxes.ts'
 import { OperatorKeys } from './operator-keys.ts'
 import { People } from './people/people.ts'
 import { Replays } from './replays.ts'
+import { SieveScripts } from './sieve-scripts.ts'
 import { Teams } from './teams.ts'
 
 export interface Directory {
@@ -31,6 +32,8 @@ export interface Directory {
   /** Further addresses of mailboxes. */
   aliases: Aliases
   filters: Filters
+  /** What mailboxes have done with mail that comes in. */
+  sieveScripts: SieveScripts
   replays: Replays
   limits: Limits
   /** Inboxes agents registered, and who owns them. */
@@ -82,6 +85,7 @@ export function openDirectory(parts: DirectoryParts): Directory {
     mailboxes,
     aliases,
     filters,
+    sieveScripts: new SieveScripts({ ...parts, mailboxes }),
     replays,
     limits: new Limits(parts.db),
     agents,

@@ -21,8 +21,11 @@ export interface Mailbox {
   updatedAt: number
   suspendedAt: number | null
   deletedAt: number | null
+  /** Names the text of the script that is run over its mail (see sieve-scripts.ts); null without one. */
+  scriptKey: string | null
 }
 
+/** Everything but which script it has, which is set apart. */
 export function mailboxRow(mailbox: Mailbox): Row {
   return {
     id: mailbox.id,
@@ -61,5 +64,6 @@ export function presentMailbox(row: Row): Mailbox {
     updatedAt: row.updated_at as number,
     suspendedAt: row.suspended_at as number | null,
     deletedAt: row.deleted_at as number | null,
+    scriptKey: row.script_key as string | null,
   }
 }

@@ -77,6 +77,7 @@ const BLANK = {
   agentRegistrationId: null,
   suspendedAt: null,
   deletedAt: null,
+  scriptKey: null,
 } as const
 
 export class Mailboxes {
@@ -377,6 +378,11 @@ export class Mailboxes {
       this.#parts.clock.now(),
       id,
     ])
+  }
+
+  /** Says which script is run over the mail of a mailbox. */
+  async setScript(tx: Tx, id: string, key: string | null): Promise<void> {
+    await tx.run('UPDATE mailboxes SET script_key = ? WHERE id = ?', [key, id])
   }
 
   #change(teamId: string, id: string, change: Change): Promise<Mailbox> {

@@ -16,12 +16,13 @@ export interface ReceivedCopy {
     /** Address of the mailbox. */
     email: string
     rcptTo: string
+    /** Whether it lies in Junk. */
     junk: boolean
     authentication: { spf: AuthResult; dkim: AuthResult; dmarc: AuthResult }
     spam: { score: number; reasons: readonly string[] }
   }
   delivered: {
-    outcome: 'stored' | 'duplicate' | 'full'
+    outcome: 'stored' | 'duplicate' | 'full' | 'discarded'
     messageId: string | null
     threadId: string | null
     folderIds: readonly string[]
@@ -37,7 +38,7 @@ const NAME_MAX = 255
 /** More than any id in use; the header of a stranger may have longer ones. */
 const ID_MAX = 998
 
-/** Tells of a copy in the unit of work that stored it; copies that were there already or found no room are told by nobody. */
+/** Tells of a copy in the unit of work that stored it; copies that were there already, found no room or were not wanted are told by nobody. */
 export async function recordReceived(tx: Tx, outbox: Outbox, copy: ReceivedCopy): Promise<void> {
   if (copy.delivered.outcome !== 'stored') return
   const { target, mail } = copy

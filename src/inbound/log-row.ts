@@ -1,6 +1,7 @@
 // What a row of the inbound log says of a mail, taken from what is known of it.
 
 import type { Delivered } from '../store/deliver.ts'
+import { scriptEvidence } from '../store/filing.ts'
 import type { NewInboundRow } from '../store/inbound-log.ts'
 import type { Sender } from './envelope.ts'
 import type { Passage } from './passage.ts'
@@ -61,8 +62,10 @@ export function refused({ reply, reason }: Refusal): Part<'status' | 'reason' | 
 
 /** Where a copy that was taken lies, and what brought it to Junk. */
 export function kept({ judgement }: Passage, copy: Delivered): Part<'status' | 'reason'> {
-  if (copy.outcome === 'duplicate') return { status: 'duplicate', reason: null }
-  return judgement?.junk ? { status: 'junk', reason: 'spam' } : { status: 'stored', reason: null }
+  if (copy.outcome === 'duplicate' || copy.outcome === 'discarded') return { status: copy.outcome, reason: null }
+  if (!copy.junk) return { status: 'stored', reason: null }
+  // A script may file there what nobody took for spam.
+  return { status: 'junk', reason: judgement?.junk ? 'spam' : null }
 }
 
 /**
@@ -90,5 +93,6 @@ export function evidenceOf(
     filter: judgement?.filters[recipient] ?? null,
     spam: judgement?.spam.parts ?? [],
     thread: copy?.threadId ? { id: copy.threadId, by: copy.threadBy, ref: copy.threadRef } : null,
+    script: copy ? scriptEvidence(copy, inspection.rulings[recipient] ?? null) : null,
   }
 }

@@ -4,6 +4,7 @@ import type { Context } from '../context.ts'
 import { recordReceived } from '../events/received.ts'
 import type { Arrival, Inspection } from '../mail/mail.ts'
 import type { DeliverTarget } from '../store/deliver.ts'
+import { scriptCalls } from '../store/script-calls.ts'
 import type { Bounces } from './bounces.ts'
 import { Budget } from './budget.ts'
 import type { Divisions } from './divisions.ts'
@@ -70,7 +71,7 @@ export class Receiver {
       if (this.#atWork.waiting >= MAX_WAITING) return refusals.busy
       const room = Math.max(held.sizeBytes * COPIES, AT_WORK_LEAST)
       return await this.#atWork.during(room, async () => {
-        const inspection = await app.inspector.inspect(held.source, this.#arrival(passage))
+        const inspection = await app.inspector.inspect(held.source, await this.#arrival(passage))
         return this.#settle(passage, inspection)
       })
     } finally {
@@ -118,20 +119,28 @@ export class Receiver {
     const { app, journal } = this.#parts
     const { transaction, receivedAt } = passage
     const mail = { inspection, mailFrom: transaction.sender.address, receivedAt }
-    const targets = transaction.recipients.map((recipient) => target(recipient, inspection, judgement))
+    const targets = transaction.recipients.map((recipient, index) => ({
+      ...target(recipient, inspection, judgement),
+      ruling: inspection.rulings[index] ?? null,
+    }))
     await app.store.deliver(mail, targets, async (tx, delivered) => {
       // Another mail was faster: all or nothing, because there is one answer.
       if (delivered.some(({ outcome }) => outcome === 'full')) throw new MailboxFilled('A mailbox filled up meanwhile.')
       await journal.noteDelivered(tx, passage, delivered)
       for (const [index, { teamId, mailbox }] of transaction.recipients.entries()) {
-        const copy = { teamId, domainId: mailbox.domainId, mail, target: targets[index]!, delivered: delivered[index]! }
-        await recordReceived(tx, app.outbox, copy)
+        const copy = delivered[index]!
+        // Where it lies counts, whatever it was taken for.
+        const told = { ...targets[index]!, junk: copy.junk }
+        const facts = { teamId, domainId: mailbox.domainId, mail, target: told, delivered: copy }
+        await recordReceived(tx, app.outbox, facts)
       }
     })
   }
 
-  #arrival({ transaction, peer, receivedAt }: Passage): Arrival {
+  async #arrival({ transaction, peer, receivedAt }: Passage): Promise<Arrival> {
     const { report, recipients } = transaction
+    // What is no report goes on to the reader.
+    const readers = report ? [report.reader].filter((reader) => reader !== null) : recipients
     const [first, ...others] = report ? [report] : recipients
     return {
       remoteAddress: peer.address,
@@ -145,6 +154,7 @@ export class Receiver {
       queueId: transaction.queueId,
       rcptTo: first && others.length === 0 ? first.rcptTo : null,
       isForReports: report !== null,
+      scripts: await scriptCalls(this.#parts.app, readers),
     }
   }
 

@@ -9,6 +9,7 @@ import { headerText, readHeaders } from './headers.ts'
 import type { Arrival, AuthVerdict, Chunk, Inspection, OwnMail, ParsedMail, Reading } from './mail.ts'
 import { parseMail } from './parse.ts'
 import { readReport } from './report/report.ts'
+import { rule } from './sieve/rule.ts'
 import { addOwnTrace, addTrace } from './trace.ts'
 import { mailTraits } from './traits.ts'
 
@@ -28,12 +29,12 @@ export async function inspect(bytes: Uint8Array, arrival: Arrival, resolver: Res
   const { verdict, resultsHeader } = await authenticate(bytes, arrival, resolver)
   const stored = addTrace(bytes, arrival, resultsHeader)
   const report = arrival.isForReports ? readReport(stored, arrival.mailFrom) : null
-  return { verdict, report, ...taken(bytes, stored, arrival.receivedAt) }
+  return { verdict, report, ...taken(bytes, stored, arrival) }
 }
 
 /** The same for a mail that was sent from here: whose it is was settled when it was accepted, so that DNS is asked nothing. */
 export function inspectOwn(bytes: Uint8Array, own: OwnMail): Inspection {
-  const inspection = taken(bytes, addOwnTrace(bytes, own), own.receivedAt)
+  const inspection = taken(bytes, addOwnTrace(bytes, own), own)
   return { verdict: ownVerdict(inspection.mail), report: null, ...inspection }
 }
 
@@ -52,7 +53,11 @@ export function readMail(bytes: Uint8Array): Reading {
   }
 }
 
-function taken(bytes: Uint8Array, stored: Uint8Array, receivedAt: number): Omit<Inspection, 'verdict' | 'report'> {
+function taken(
+  bytes: Uint8Array,
+  stored: Uint8Array,
+  { receivedAt, scripts, mailFrom }: Arrival | OwnMail,
+): Omit<Inspection, 'verdict' | 'report'> {
   // Read as it is stored, so that offsets fit.
   const mail = parseMail(stored)
   return {
@@ -62,6 +67,7 @@ function taken(bytes: Uint8Array, stored: Uint8Array, receivedAt: number): Omit<
     sizeBytes: stored.length,
     chunks: chunksOf(stored),
     arrivedHash: sha256(bytes),
+    rulings: rule(scripts, { bytes: stored, root: mail.structure, text: mail.searchText }, mailFrom),
   }
 }
 

@@ -1,6 +1,8 @@
 // The values a mail is turned into: what the rest of the house knows of it once its bytes have been read.
 
 import type { Report } from './report/reported.ts'
+import type { ScriptCall } from './sieve/rule.ts'
+import type { Ruling } from './sieve/run.ts'
 
 /** An address with its display name; `name` is "" when there is none. */
 export interface Address {
@@ -142,6 +144,8 @@ export interface Arrival {
   rcptTo: string | null
   /** True when it came to an address of ours for reports: then it is read as one. */
   isForReports: boolean
+  /** Those of the recipients, in their order; null for one without. */
+  scripts: readonly (ScriptCall | null)[]
 }
 
 /** A mail that was sent from this appliance to a mailbox of it. */
@@ -154,6 +158,8 @@ export interface OwnMail {
   /** The one recipient, where there is only one. */
   rcptTo: string | null
   receivedAt: number
+  /** Those of the recipients, in their order; null for one without. */
+  scripts: readonly (ScriptCall | null)[]
 }
 
 /** One stretch of a mail as it is stored: at most 1 MiB of content, compressed where that shrinks it. */
@@ -178,6 +184,8 @@ export interface Inspection {
   chunks: Chunk[]
   /** SHA-256 of the bytes as they arrived, without our trace headers: tells a repeated delivery. */
   arrivedHash: Uint8Array
+  /** What the scripts of the recipients want done, in their order; null for one without. */
+  rulings: readonly (Ruling | null)[]
 }
 
 /** A mail as somebody who may keep it hands it in: read, hashed and cut, but neither judged nor written into. */

@@ -5,11 +5,15 @@ import { newId } from '../base/ids.ts'
 import { sha256 } from '../base/secrets.ts'
 import type { Db, Tx } from '../db/db.ts'
 import type { Inspection } from '../mail/mail.ts'
+import type { Ruling } from '../mail/sieve/run.ts'
 import type { Accounts } from './accounts.ts'
 import type { BlobNames } from './blob-names.ts'
 import type { Blobs } from './blobs.ts'
 import type { ChangeLedger } from './changes.ts'
+import { type Filing, fileBy } from './filing.ts'
 import type { Folders } from './folders.ts'
+import type { FolderEdits } from './folders-edit.ts'
+import { flagsOf } from './messages/keywords.ts'
 import { takeIn } from './place.ts'
 import type { Account, MessageAuthentication } from './records.ts'
 import type { Joined } from './threads/join.ts'
@@ -36,13 +40,22 @@ export interface DeliverTarget {
   junk: boolean
   authentication: MessageAuthentication
   spam: { score: number; isSpam: boolean; reasons: string[] }
+  /** What the script of the mailbox says; left out where there is none. */
+  ruling?: Ruling | null
 }
 
-/** What became of one copy. `duplicate` names the message that was there already; `full` stored nothing. */
+/**
+ * What became of one copy. `duplicate` names the message that was there already; `full` stored nothing, `discarded` neither,
+ * because the script of the mailbox said so.
+ */
 export interface Delivered {
   mailboxId: string
   rcptTo: string
-  outcome: 'stored' | 'duplicate' | 'full'
+  outcome: 'stored' | 'duplicate' | 'full' | 'discarded'
+  /** Whether it lies in Junk and nowhere else. */
+  junk: boolean
+  /** Why the script of the mailbox was given up, one sentence; null where it was not. */
+  scriptFault: string | null
   messageId: string | null
   /** Ids of what was stored, none for the other outcomes: the folders, and attachments in the order of the mail. */
   folderIds: readonly string[]
@@ -57,6 +70,7 @@ interface Parts {
   clock: Clock
   accounts: Accounts
   folders: Folders
+  folderEdits: FolderEdits
   changes: ChangeLedger
   blobs: Blobs
   names: BlobNames
@@ -82,7 +96,7 @@ export class Deliverer {
   ): Promise<Delivered[]> {
     const { db, blobs } = this.#parts
     const { hash, sizeBytes, chunks } = mail.inspection
-    await blobs.put(hash, sizeBytes, chunks)
+    if (targets.some((target) => !isDiscarded(target))) await blobs.put(hash, sizeBytes, chunks)
     return db.write(async (tx) => {
       await this.#prune(tx)
       const delivered: Delivered[] = []
@@ -110,6 +124,8 @@ export class Deliverer {
       mailboxId: target.mailboxId,
       rcptTo: target.rcptTo,
       messageId: null,
+      junk: false,
+      scriptFault: null,
       folderIds: [],
       attachmentIds: [],
       threadId: null,
@@ -119,11 +135,12 @@ export class Deliverer {
     const digest = sha256(Buffer.concat([mail.inspection.arrivedHash, Buffer.from(mail.mailFrom.toLowerCase())]))
     const known = await this.#knownCopy(tx, account, digest)
     if (known !== undefined) return { ...copy, outcome: 'duplicate', messageId: known }
+    if (isDiscarded(target)) return { ...copy, outcome: 'discarded' }
     if (account.usedBytes + mail.inspection.sizeBytes > target.quotaBytes) {
       await accounts.markFull(tx, account.n, clock.now())
       return { ...copy, outcome: 'full' }
     }
-    const { id, folderIds, attachmentIds, joined } = await this.#keep(tx, account, mail, target)
+    const { id, filing, attachmentIds, joined } = await this.#keep(tx, account, mail, target)
     await tx.run(
       `INSERT INTO recent_deliveries (account, digest, message_id, delivered_at) VALUES (?, ?, ?, ?)
        ON CONFLICT (account, digest) DO UPDATE SET message_id = excluded.message_id, delivered_at = excluded.delivered_at`,
@@ -133,7 +150,9 @@ export class Deliverer {
       ...copy,
       outcome: 'stored',
       messageId: id,
-      folderIds,
+      junk: isJunk(filing),
+      scriptFault: filing.fault,
+      folderIds: filing.folders.map((folder) => folder.id),
       attachmentIds,
       threadId: joined.id,
       threadBy: joined.by,
@@ -154,15 +173,17 @@ export class Deliverer {
     account: Account,
     mail: ArrivedMail,
     target: DeliverTarget,
-  ): Promise<{ id: string; folderIds: string[]; attachmentIds: string[]; joined: Joined }> {
+  ): Promise<{ id: string; filing: Filing; attachmentIds: string[]; joined: Joined }> {
     const { clock, folders, names } = this.#parts
     const { inspection, receivedAt } = mail
     const id = newId('message')
-    const folder = await folders.byRole(account.n, target.junk ? 'junk' : 'inbox', tx)
+    const usual = await folders.byRole(account.n, target.junk ? 'junk' : 'inbox', tx)
+    const filing = await fileBy(tx, this.#parts, account, { ruling: target.ruling ?? null, usual })
+    const { keywords } = filing
     const { attachmentIds, joined } = await takeIn(tx, this.#parts, {
       id,
       account: account.n,
-      folders: [folder],
+      folders: filing.folders,
       own: [target.email, target.rcptTo].map((address) => address.toLowerCase()),
       blob: inspection.hash,
       nameOf: names.of(account.mailboxId),
@@ -171,12 +192,12 @@ export class Deliverer {
       envelope: { mailFrom: mail.mailFrom, rcptTo: target.rcptTo },
       authentication: target.authentication,
       spam: target.spam,
-      keywords: target.junk ? ['$junk'] : [],
-      flags: { seen: false, flagged: false, draft: false, answered: false },
+      keywords: isJunk(filing) ? [...keywords, '$junk'] : keywords,
+      flags: flagsOf(keywords),
       receivedAt,
       createdAt: clock.now(),
     })
-    return { id, folderIds: [folder.id], attachmentIds, joined }
+    return { id, filing, attachmentIds, joined }
   }
 
   async #prune(tx: Tx): Promise<void> {
@@ -185,4 +206,12 @@ export class Deliverer {
     this.#prunedAt = now
     await tx.run('DELETE FROM recent_deliveries WHERE delivered_at <= ?', [now - REPEAT_WINDOW_MS])
   }
+}
+
+function isDiscarded({ ruling }: DeliverTarget): boolean {
+  return ruling?.places.length === 0
+}
+
+function isJunk({ folders }: Filing): boolean {
+  return folders.every(({ role }) => role === 'junk')
 }

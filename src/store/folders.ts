@@ -111,6 +111,13 @@ export class Folders {
     return (await tx.run('DELETE FROM folders WHERE account = ?', [account.n])).changes
   }
 
+  /** The keys of all folders of an account with their paths. */
+  async paths(account: Account, reader: Reader = this.#db.read): Promise<(FolderKey & { path: string })[]> {
+    const rows = await this.#rows(account.n, reader)
+    const byKey = new Map(rows.map((row) => [row.n, row]))
+    return rows.map((row) => ({ n: row.n, id: row.id, role: row.role, path: pathOf(row, byKey) }))
+  }
+
   async #rows(account: number, reader: Reader = this.#db.read): Promise<FolderRow[]> {
     return reader.all<FolderRow>(
       `SELECT n, id, parent, name, role, sort_order, total_messages, unread_messages, total_threads, unread_threads,
@@ -121,17 +128,22 @@ export class Folders {
   }
 }
 
-function present(row: FolderRow, all: readonly FolderRow[]): Folder {
-  const byKey = new Map(all.map((folder) => [folder.n, folder]))
+/** Names from the top, joined by "/". */
+function pathOf(row: FolderRow, byKey: ReadonlyMap<number, FolderRow>): string {
   const names: string[] = []
   for (let at: FolderRow | undefined = row; at; at = at.parent === null ? undefined : byKey.get(at.parent)) {
     names.unshift(at.name)
   }
+  return names.join('/')
+}
+
+function present(row: FolderRow, all: readonly FolderRow[]): Folder {
+  const byKey = new Map(all.map((folder) => [folder.n, folder]))
   return {
     id: row.id,
     name: row.name,
     parentId: row.parent === null ? null : (byKey.get(row.parent)?.id ?? null),
-    path: names.join('/'),
+    path: pathOf(row, byKey),
     role: row.role,
     sortOrder: row.sort_order,
     totalMessages: row.total_messages,

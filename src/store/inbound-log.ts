@@ -8,7 +8,8 @@ import type { AuthResult } from '../mail/mail.ts'
 import type { Counters } from './metrics/counters.ts'
 import type { Counts } from './metrics/tally.ts'
 
-export type InboundStatus = 'stored' | 'junk' | 'refused' | 'deferred' | 'duplicate'
+/** `discarded`: the script of the mailbox threw it away. */
+export type InboundStatus = 'stored' | 'junk' | 'refused' | 'deferred' | 'duplicate' | 'discarded'
 
 /** Why a message was not stored for that recipient. */
 export type InboundReason =

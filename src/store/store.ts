@@ -83,8 +83,9 @@ export function openStore(parts: { db: Db; blobsDb: Db; clock: Clock; vault: Vau
   const uploads = new Uploads({ db, clock, names, heldNames })
   const submissions = new Submissions({ db, clock, accounts, changes })
   const counters = new Counters()
-  const deliverer = new Deliverer({ db, clock, accounts, folders, changes, blobs, names })
   const edits = new MessageEdits({ db, clock, accounts, folders, changes })
+  const folderEdits = new FolderEdits({ db, clock, accounts, changes, edits })
+  const deliverer = new Deliverer({ db, clock, accounts, folders, folderEdits, changes, blobs, names })
   const kept: PurgePart[] = [
     purgeMessages,
     purgeCorrespondents,
@@ -108,7 +109,7 @@ export function openStore(parts: { db: Db; blobsDb: Db; clock: Clock; vault: Vau
     uploads,
     messages: new Messages({ db, clock, accounts, blobs, folders }),
     edits,
-    folderEdits: new FolderEdits({ db, clock, accounts, changes, edits }),
+    folderEdits,
     threads: new Threads({ db, clock, accounts, folders }),
     imports: new Imports({ db, clock, accounts, folders, changes, names }),
     inboundLog: new InboundLog(db, counters),

@@ -16,6 +16,7 @@ const OWNERS = new Map([
   ['domains', 'src/directory/domains'],
   ['mailboxes', 'src/directory/mailboxes.ts'],
   ['filters', 'src/directory/filters.ts'],
+  ['sieve_scripts', 'src/directory/sieve-scripts.ts'],
   ['replays', 'src/directory/replays.ts'],
   ['rate_counts', 'src/directory/limits.ts'],
   ['accounts', 'src/store/accounts.ts'],

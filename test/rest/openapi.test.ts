@@ -42,7 +42,7 @@ const METHODS = ['get', 'post', 'put', 'patch', 'delete']
 const VERBS = new Set(
   (
     'get list create update replace delete verify rotate activate deactivate test authorize cancel approve deny replay ' +
-    'retry drop send register invite issue revoke switch copy look suspend reactivate stream import parse'
+    'retry drop send register invite issue revoke switch copy look suspend reactivate stream import parse validate'
   ).split(' '),
 )
 const GOLDEN = new URL('openapi.golden.json', import.meta.url)

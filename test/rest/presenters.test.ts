@@ -88,6 +88,7 @@ const mailbox = {
   displayName: null,
   quotaBytes: 1000,
   sendScope: { type: 'all' } as const,
+  scriptKey: null,
   status: 'active' as const,
   statusReason: null,
   isAgent: false,

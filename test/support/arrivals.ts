@@ -17,6 +17,7 @@ export function arrival(given: Partial<Arrival> = {}): Arrival {
     queueId: 'q1',
     rcptTo: null,
     isForReports: false,
+    scripts: [],
     ...given,
   }
 }

@@ -5,7 +5,9 @@ import { judgeMail } from '../../directory/filter-policy.ts'
 import type { FilterDecision } from '../../directory/filters.ts'
 import { recordReceived } from '../../events/received.ts'
 import { inspectOwn } from '../../mail/inspect.ts'
+import type { Ruling } from '../../mail/sieve/run.ts'
 import type { ArrivedMail, Delivered, DeliverTarget } from '../../store/deliver.ts'
+import { scriptCalls } from '../../store/script-calls.ts'
 import type { OutboundParts } from '../parts.ts'
 import { logRow, type Told } from './local/log-row.ts'
 import { findRecipient, type Recipient, type Refusal, refusals } from './local/recipients.ts'
@@ -47,12 +49,16 @@ class Local implements Transport {
   async close(): Promise<void> {}
 
   async #deliver(handover: Handover): Promise<Verdict[]> {
-    const mail = this.#arrive(handover)
+    const found: Recipient[] = []
+    for (const rcptTo of handover.recipients) found.push(await findRecipient(this.#parts, rcptTo))
+    const mail = await this.#arrive(handover, found)
     const all: Told[] = []
-    for (const rcptTo of handover.recipients)
-      all.push(await this.#judge(await findRecipient(this.#parts, rcptTo), mail))
-    const taken = all.map(({ recipient }) => recipient).filter(({ refusal }) => refusal === null)
-    const targets = taken.map((recipient) => targetOf(recipient, mail))
+    for (const [index, recipient] of found.entries()) {
+      all.push(await this.#judge(recipient, mail, mail.inspection.rulings[index] ?? null))
+    }
+    const takers = all.filter(({ recipient }) => recipient.refusal === null)
+    const taken = takers.map(({ recipient }) => recipient)
+    const targets = takers.map(({ recipient, ruling }) => ({ ...targetOf(recipient, mail), ruling }))
     const { db, store } = this.#parts
     const note = async (tx: Tx, delivered: readonly Delivered[]) => {
       await store.inboundLog.appendMany(tx, this.#rows(mail, settled(all, delivered)))
@@ -73,24 +79,31 @@ class Local implements Transport {
   ): Promise<void> {
     for (const [index, copy] of delivered.entries()) {
       const { teamId, domainId } = taken[index]!.mailbox!
-      await recordReceived(tx, this.#parts.outbox, { teamId, domainId, mail, target: targets[index]!, delivered: copy })
+      const target = { ...targets[index]!, junk: copy.junk }
+      await recordReceived(tx, this.#parts.outbox, { teamId, domainId, mail, target, delivered: copy })
     }
   }
 
-  #arrive({ bytes, mailFrom, recipients, emailId }: Handover): ArrivedMail {
+  async #arrive({ bytes, mailFrom, recipients, emailId }: Handover, found: readonly Recipient[]): Promise<ArrivedMail> {
     const { clock, config } = this.#parts
     const receivedAt = clock.now()
     const rcptTo = recipients.length === 1 ? recipients[0]! : null
-    const own = { mailFrom, hostName: config.MAIL_HOSTS[0]!, queueId: emailId, rcptTo, receivedAt }
+    const readers = found.map(({ mailbox, rcptTo: to }) => ({
+      mailbox: mailbox ?? { id: '', scriptKey: null },
+      rcptTo: to,
+    }))
+    const scripts = await scriptCalls(this.#parts, readers)
+    const own = { mailFrom, hostName: config.MAIL_HOSTS[0]!, queueId: emailId, rcptTo, receivedAt, scripts }
     return { inspection: inspectOwn(bytes, own), mailFrom, receivedAt }
   }
 
-  async #judge(recipient: Recipient, mail: ArrivedMail): Promise<Told> {
+  async #judge(recipient: Recipient, mail: ArrivedMail, ruling: Ruling | null): Promise<Told> {
     const { mailbox, policy } = recipient
     const told = (refusal: Refusal | null, filter: FilterDecision | null = null): Told => ({
       recipient: { ...recipient, refusal },
       copy: null,
       filter,
+      ruling,
     })
     if (recipient.refusal !== null || mailbox === null || policy === null) return told(recipient.refusal)
     const { verdict, mail: read, traits, sizeBytes } = mail.inspection

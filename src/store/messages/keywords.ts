@@ -11,6 +11,12 @@ export const FLAG_KEYWORDS = {
   answered: '$answered',
 } as const satisfies Record<keyof Flags, string>
 
+/** The flags among keywords. */
+export function flagsOf(keywords: readonly string[]): Flags {
+  const has = (flag: keyof Flags) => keywords.includes(FLAG_KEYWORDS[flag])
+  return { seen: has('seen'), flagged: has('flagged'), draft: has('draft'), answered: has('answered') }
+}
+
 /** Everything but the keywords that are flags, each once, sorted. */
 export function labelsOf(keywords: readonly string[]): string[] {
   const flags = new Set<string>(Object.values(FLAG_KEYWORDS))

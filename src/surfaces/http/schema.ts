@@ -132,7 +132,13 @@ export const Pagination = Type.Object({
 export const Meta = Type.Object({ request_id: Id('request') }, { additionalProperties: true })
 
 /** One entry of `errors` (decisions §1.4). */
-export const ErrorIssue = Type.Object({ field: Type.String(), code: Type.String(), message: Type.String() })
+export const ErrorIssue = Type.Object({
+  field: Type.String(),
+  code: Type.String(),
+  message: Type.String(),
+  line: Type.Optional(Type.Integer({ minimum: 1, description: 'In a text of several lines, where in it.' })),
+  column: Type.Optional(Type.Integer({ minimum: 1 })),
+})
 
 /** `error` of every failure (specification §7). */
 export const ErrorBody = Type.Object({

@@ -15,6 +15,7 @@ import { queryChanges } from './mailbox/query-changes.ts'
 import { raw } from './mailbox/raw.ts'
 import { sendMessage } from './mailbox/send.ts'
 import { sessionRoute } from './mailbox/session.ts'
+import { sieveScripts } from './mailbox/sieve-scripts.ts'
 import { submissions } from './mailbox/submissions.ts'
 import { sync } from './mailbox/sync.ts'
 import { threadMessages } from './mailbox/thread-messages.ts'
@@ -84,6 +85,7 @@ const mailbox = [
   ...blobs,
   ...cleanContents,
   ...submissions,
+  ...sieveScripts,
   ...sync,
   ...queryChanges,
 ].map(behindGate)

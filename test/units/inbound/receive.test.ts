@@ -23,13 +23,14 @@ const peer = { address: '192.0.2.1', name: 'unknown', helo: 'mx.out.test', tls: 
 const off = { mode: 'off', rules: [] } as const
 const recipient = {
   rcptTo: 'ben@in.test',
-  mailbox: { id: 'mbx_1', email: 'ben@in.test', quotaBytes: 1 },
+  mailbox: { id: 'mbx_1', email: 'ben@in.test', quotaBytes: 1, scriptKey: null },
   policy: { mailboxFilter: off, domainFilter: off },
 } as unknown as Recipient
 const inspection = {
   verdict: { spf: 'pass', dkim: 'pass', dmarc: 'pass', arc: 'none', signatures: [], spfReason: '', dmarcReason: '' },
   traits: { fromFields: 1, fromAddresses: 1, hasDate: true, hasMessageId: true, repeatedFields: [], suspectLinks: [] },
   mail: { parsed: true, from: [{ email: 'ann@out.test', name: '' }] },
+  rulings: [],
 } as unknown as Inspection
 
 /** Receives mails, and remembers what was stored, noted and released. */

@@ -1,7 +1,9 @@
 // What the inbound log of a team says of a mail from this appliance: its recipients ask there where a mail is.
 
 import type { FilterDecision } from '../../../directory/filters.ts'
+import type { Ruling } from '../../../mail/sieve/run.ts'
 import type { ArrivedMail, Delivered } from '../../../store/deliver.ts'
+import { scriptEvidence } from '../../../store/filing.ts'
 import type { NewInboundRow } from '../../../store/inbound-log.ts'
 import type { Recipient } from './recipients.ts'
 
@@ -10,10 +12,16 @@ export interface Told {
   recipient: Recipient
   copy: Delivered | null
   filter: FilterDecision | null
+  /** What the script of the mailbox said; null without one. */
+  ruling: Ruling | null
 }
 
 /** @param now ms @returns null where no team would read it */
-export function logRow(mail: ArrivedMail, { recipient, copy, filter }: Told, now: number): NewInboundRow | null {
+export function logRow(
+  mail: ArrivedMail,
+  { recipient, copy, filter, ruling }: Told,
+  now: number,
+): NewInboundRow | null {
   const { rcptTo, domain, teamId, mailbox, refusal } = recipient
   if (teamId === null) return null
   const { inspection, mailFrom } = mail
@@ -25,7 +33,9 @@ export function logRow(mail: ArrivedMail, { recipient, copy, filter }: Told, now
     domain,
     status: statusOf(refusal, copy),
     reason: refusal?.reason ?? null,
-    detail: refusal?.verdict.reply.text ?? 'Stored; it was sent from this appliance.',
+    detail:
+      refusal?.verdict.reply.text ??
+      `${copy?.outcome === 'discarded' ? 'Taken' : 'Stored'}; it was sent from this appliance.`,
     // No host was talked to: there are no words of SMTP, and nobody to name.
     smtpReply: '',
     remoteAddress: '',
@@ -40,12 +50,13 @@ export function logRow(mail: ArrivedMail, { recipient, copy, filter }: Told, now
     authentication: { spf, dkim, dmarc, arc },
     spamScore: 0,
     messageId: copy?.messageId ?? null,
-    evidence: { filter, thread },
+    evidence: { filter, thread, script: copy && scriptEvidence(copy, ruling) },
     createdAt: now,
   }
 }
 
 function statusOf(refusal: Recipient['refusal'], copy: Delivered | null): NewInboundRow['status'] {
   if (refusal !== null) return refusal.verdict.kind === 'never' ? 'refused' : 'deferred'
-  return copy?.outcome === 'duplicate' ? 'duplicate' : 'stored'
+  if (copy?.outcome === 'duplicate' || copy?.outcome === 'discarded') return copy.outcome
+  return copy?.junk ? 'junk' : 'stored'
 }

@@ -63,6 +63,15 @@ const ReportEvidence = record('ReportEvidence', 'What the mail told of one that 
   outcome: Type.String({ description: 'What came of it, in one sentence.' }),
 })
 
+const ScriptEvidence = record('ScriptEvidence', 'What the script of the mailbox made of the mail.', {
+  outcome: Words(
+    ['filed', 'discarded', 'failed'],
+    '`failed`: the script was given up, and the mail lies where it would without it.',
+  ),
+  folder_ids: Type.Array(Id('folder'), { description: 'Where it came to lie.' }),
+  error: Nullable(Type.String({ description: 'Why the script was given up, one sentence.' })),
+})
+
 export const Evidence = record(
   'Evidence',
   'What the outcome rests on. Checks that were not made are null, lists are then empty.',
@@ -75,6 +84,7 @@ export const Evidence = record(
     filter: Nullable(FilterEvidence),
     spam: Type.Array(SpamPart),
     thread: Nullable(ThreadEvidence),
+    script: Nullable(ScriptEvidence),
     report: Nullable(ReportEvidence),
     probes: Nullable(
       Type.Integer({
@@ -88,6 +98,13 @@ export type Evidence = Static<typeof Evidence>
 /** @param kept as the door wrote it down; its members are named alike, and those it had nothing for are missing */
 export function presentEvidence(kept: Record<string, unknown>): Evidence {
   const { dns = [], spf = null, signatures = [], dmarc = null, arc = null } = kept as Partial<Evidence>
-  const { filter = null, spam = [], thread = null, report = null, probes = null } = kept as Partial<Evidence>
-  return { dns, spf, signatures, dmarc, arc, filter, spam, thread, report, probes }
+  const {
+    filter = null,
+    spam = [],
+    thread = null,
+    script = null,
+    report = null,
+    probes = null,
+  } = kept as Partial<Evidence>
+  return { dns, spf, signatures, dmarc, arc, filter, spam, thread, script, report, probes }
 }

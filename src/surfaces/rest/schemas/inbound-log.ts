@@ -10,8 +10,9 @@ import { record } from './record.ts'
 import { TimeOf } from './time.ts'
 
 export const InboundStatus = Words(
-  ['stored', 'junk', 'refused', 'deferred', 'duplicate'],
-  '`stored` lies in the Inbox, `junk` in Junk, `duplicate` was there already; the sender of a `deferred` one tries again.',
+  ['stored', 'junk', 'refused', 'deferred', 'duplicate', 'discarded'],
+  '`stored` lies in the Inbox or where the script of the mailbox filed it, `junk` in Junk, `duplicate` was there already, ' +
+    '`discarded` was thrown away by that script; the sender of a `deferred` one tries again.',
 )
 
 const InboundReason = Words([

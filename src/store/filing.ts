@@ -1,0 +1,142 @@
+// Where a copy of an arriving mail is filed: by what the script of its mailbox says, and by the folders there are.
+
+import { ProductError } from '../base/errors.ts'
+import type { Tx } from '../db/db.ts'
+import type { Place, Ruling } from '../mail/sieve/run.ts'
+import type { FolderKey, Folders } from './folders.ts'
+import { checkFolderName, DEPTH_MAX, FOLDERS_MAX, type FolderEdits } from './folders-edit.ts'
+import type { Account } from './records.ts'
+
+/** What is to become of one copy. */
+export interface Filing {
+  /** None: it is thrown away. */
+  folders: FolderKey[]
+  keywords: string[]
+  /** Why the script was given up, one sentence; null where it was not, or where there is none. */
+  fault: string | null
+}
+
+interface Parts {
+  folders: Folders
+  folderEdits: FolderEdits
+}
+
+/** A folder by its path. */
+type Named = FolderKey & { path: string }
+
+/** Says that a script cannot be followed; its message is one sentence. */
+class NoSuchPlace extends Error {}
+
+/** A folder that is to be made: its parent is there already, or made before it. */
+interface Missing {
+  parent: string
+  name: string
+}
+
+/** What became of a script, as the inbound log shows it. */
+export interface ScriptEvidence {
+  outcome: 'filed' | 'discarded' | 'failed'
+  folder_ids: readonly string[]
+  /** Why it was given up, one sentence. */
+  error: string | null
+}
+
+/** @returns null where no script had a say */
+export function scriptEvidence(
+  copy: { outcome: string; folderIds: readonly string[]; scriptFault: string | null },
+  ruling: Ruling | null,
+): ScriptEvidence | null {
+  if (ruling === null || (copy.outcome !== 'stored' && copy.outcome !== 'discarded')) return null
+  const { scriptFault: error, folderIds } = copy
+  const outcome = copy.outcome === 'discarded' ? 'discarded' : error === null ? 'filed' : 'failed'
+  return { outcome, folder_ids: folderIds, error }
+}
+
+/**
+ * Finds the folders a ruling names, and makes those it wants made.
+ * RFC 5228 2.10.6: where that cannot be done the mail goes where it would have gone without a script.
+ * @param usual the folder a mail goes into that no script files
+ */
+export async function fileBy(
+  tx: Tx,
+  parts: Parts,
+  account: Account,
+  { ruling, usual }: { ruling: Ruling | null; usual: FolderKey },
+): Promise<Filing> {
+  const plainly = (fault: string | null): Filing => ({ folders: [usual], keywords: [], fault })
+  if (ruling === null || ruling.fault !== null) return plainly(ruling?.fault ?? null)
+  const { places, keywords } = ruling
+  try {
+    const folders = places.some(({ kind }) => kind === 'folder')
+      ? await foldersOf(tx, parts, account, places, usual)
+      : places.map(() => usual)
+    return { folders, keywords, fault: null }
+  } catch (error) {
+    if (!(error instanceof NoSuchPlace)) throw error
+    return plainly(error.message)
+  }
+}
+
+/** Those of the paths that lead to a folder. */
+export async function existing(folders: Folders, account: Account, paths: readonly string[]): Promise<string[]> {
+  const known = await folders.paths(account)
+  return paths.filter((path) => find(known, path) !== undefined)
+}
+
+async function foldersOf(
+  tx: Tx,
+  { folders, folderEdits }: Parts,
+  account: Account,
+  places: readonly Place[],
+  usual: FolderKey,
+): Promise<FolderKey[]> {
+  let known = await folders.paths(account, tx)
+  // Looked at as a whole first: nothing is made for a script that fails in the end.
+  const missing = places.flatMap((place) => (place.kind === 'folder' ? missingFor(known, place) : []))
+  if (known.length + missing.length > FOLDERS_MAX) throw new NoSuchPlace('There are too many folders to make one more.')
+  for (const { parent, name } of missing) {
+    const path = parent === '' ? name : `${parent}/${name}`
+    if (find(known, path)) continue
+    const parentId = parent === '' ? null : find(known, parent)!.id
+    await folderEdits.createIn(tx, account, { name, parentId })
+    known = await folders.paths(account, tx)
+  }
+  const found = places.map((place) => (place.kind === 'folder' ? find(known, place.path)! : usual))
+  return [...new Map(found.map(({ n, id, role }) => [n, { n, id, role }])).values()]
+}
+
+/** The folders on the way to a place that are not there, the outer ones first. @throws NoSuchPlace */
+function missingFor(known: readonly Named[], { path, create }: Place & { kind: 'folder' }): Missing[] {
+  if (find(known, path)) return []
+  if (!create) throw new NoSuchPlace(`There is no folder "${path.slice(0, 100)}".`)
+  const names = path.split('/')
+  if (names.length > DEPTH_MAX) throw new NoSuchPlace(`Folders lie in one another ${DEPTH_MAX} deep at most.`)
+  const missing = names.map((name, index) => ({ parent: names.slice(0, index).join('/'), name }))
+  return missing.filter(({ name }, index) => {
+    if (find(known, names.slice(0, index + 1).join('/'))) return false
+    checkName(name)
+    return true
+  })
+}
+
+function checkName(name: string): void {
+  try {
+    checkFolderName(name)
+  } catch (error) {
+    if (!(error instanceof ProductError)) throw error
+    throw new NoSuchPlace(`No folder can be made of that name: ${error.message}`)
+  }
+}
+
+/**
+ * The folder of a path; the Inbox by "INBOX" in any case (RFC 9051 5.1), also at the start of a path, and folders with a role by
+ * the name of their role too.
+ */
+function find(known: readonly Named[], path: string): Named | undefined {
+  const same = known.find((folder) => folder.path === path)
+  if (same) return same
+  const [first = '', ...rest] = path.split('/')
+  const byRole = known.find(({ role }) => role === first.toLowerCase())
+  if (rest.length === 0) return byRole
+  return byRole?.role === 'inbox' ? known.find((folder) => folder.path === [byRole.path, ...rest].join('/')) : undefined
+}
