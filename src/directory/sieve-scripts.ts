@@ -5,6 +5,7 @@ import { conflict, type Issue, notFound, ProductError } from '../base/errors.ts'
 import { newId } from '../base/ids.ts'
 import { sha256 } from '../base/secrets.ts'
 import type { Db, Reader, Tx } from '../db/db.ts'
+import { type Page, type PageKey, pageOf } from '../db/page.ts'
 import type { Script } from '../mail/sieve/script.ts'
 import { compileScript } from '../mail/sieve/sieve.ts'
 import type { Mailbox, Mailboxes } from './mailboxes.ts'
@@ -73,12 +74,12 @@ export class SieveScripts {
   }
 
   /** By name. */
-  async list(mailboxId: string): Promise<SieveScript[]> {
+  async list(mailboxId: string, page: { limit: number; after: PageKey | null }): Promise<Page<SieveScript>> {
     const rows = await this.#parts.db.read.all<ScriptRow>(
-      `SELECT ${SHOWN} FROM sieve_scripts WHERE mailbox_id = ? ORDER BY name`,
-      [mailboxId],
+      `SELECT ${SHOWN} FROM sieve_scripts WHERE mailbox_id = ? AND name > ? ORDER BY name LIMIT ?`,
+      [mailboxId, page.after?.[0] ?? '', page.limit + 1],
     )
-    return rows.map(present)
+    return pageOf(rows, page.limit, (row) => [row.name], present)
   }
 
   /** @throws ProductError not_found */

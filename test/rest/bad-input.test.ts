@@ -60,6 +60,8 @@ before(async () => {
   ids.set('webhook', await make('/webhooks', hook))
   await house.app.outbound.sharedLimit.setDaily(team.id, true, 100)
   const file = await house.call('POST', '/mailbox/attachments', ana.key, { filename: 'a.txt', content: 'YQ==' })
+  const script = await house.call('POST', '/mailbox/sieve-scripts', ana.key, { name: 'One', content: 'keep;' })
+  ids.set('sieveScript', data<{ id: string }>(script, 201).id)
   ids.set('attachment', data<{ id: string }>(file, 201).id)
   ids.set('limitRequest', await make('/providers/shared-amazon-ses-limit-request', {}))
 })

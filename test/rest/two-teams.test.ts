@@ -50,6 +50,8 @@ before(async () => {
   await furnishSending()
   await furnishWebhook()
   owned.set('attachment', await upload())
+  const script = await house.call('POST', '/mailbox/sieve-scripts', ana.key, { name: 'One', content: 'keep;' })
+  owned.set('sieveScript', data<{ id: string }>(script, 201).id)
   const credit = { type: 'purchase', amount: 1, description: 'x' } as const
   owned.set('transaction', (await house.app.outbound.ledger.credit(owner.id, credit)).id)
 })

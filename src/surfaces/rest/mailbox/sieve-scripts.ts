@@ -3,7 +3,7 @@
 import { Type } from 'typebox'
 import { compileScript } from '../../../mail/sieve/sieve.ts'
 import { answer, route } from '../../http/route.ts'
-import { Default, Id, listOf } from '../../http/schema.ts'
+import { Default, Id, listOf, pageQuery } from '../../http/schema.ts'
 import { DeletedOf } from '../schemas/deleted.ts'
 import { record } from '../schemas/record.ts'
 import {
@@ -16,6 +16,7 @@ import {
   SieveScriptDetail,
 } from '../schemas/sieve-script.ts'
 import { accountOf, writableAccountOf } from './account.ts'
+import { MAILBOX_PAGE } from './limits.ts'
 
 const params = Type.Object({ script_id: Id('sieveScript') })
 
@@ -29,12 +30,12 @@ const listScripts = route({
   summary: 'Lists the Sieve scripts by name, without their text.',
   as: 'mailbox',
   permission: 'mailbox.read',
+  query: pageQuery({ limit: MAILBOX_PAGE }),
   reply: listOf(SieveScript),
-  async handle({ principal, app }) {
+  async handle({ query, after, principal, app }) {
     await accountOf(app, principal)
-    const scripts = await app.directory.sieveScripts.list(principal.mailboxId)
-    // There are so few that one page holds them all.
-    return { items: scripts.map(presentScript), next: null }
+    const page = await app.directory.sieveScripts.list(principal.mailboxId, { limit: query.limit, after })
+    return { items: page.items.map(presentScript), next: page.next }
   },
 })
 
