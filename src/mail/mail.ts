@@ -1,8 +1,7 @@
 // The values a mail is turned into: what the rest of the house knows of it once its bytes have been read.
 
 import type { Report } from './report/reported.ts'
-import type { ScriptCall } from './sieve/rule.ts'
-import type { Ruling } from './sieve/run.ts'
+import type { Ruling, ScriptCall } from './sieve/ruling.ts'
 
 /** An address with its display name; `name` is "" when there is none. */
 export interface Address {

@@ -2,7 +2,8 @@
 
 import assert from 'node:assert/strict'
 import { parseMail } from '../../src/mail/parse.ts'
-import { type Ruling, runScript, type Surroundings } from '../../src/mail/sieve/run.ts'
+import type { Ruling } from '../../src/mail/sieve/ruling.ts'
+import { runScript, type Surroundings } from '../../src/mail/sieve/run.ts'
 import { compileScript } from '../../src/mail/sieve/sieve.ts'
 import { MailView } from '../../src/mail/sieve/view.ts'
 

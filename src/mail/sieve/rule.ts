@@ -1,19 +1,11 @@
 // Runs the scripts of all recipients of a mail over it, each compiled once as long as it is in use.
 
 import type { FilteredMail } from './body.ts'
-import { type Ruling, runScript } from './run.ts'
+import type { Ruling, ScriptCall } from './ruling.ts'
+import { runScript } from './run.ts'
 import type { Script } from './script.ts'
 import { compileScript } from './sieve.ts'
 import { MailView } from './view.ts'
-
-/** The script of one recipient. */
-export interface ScriptCall {
-  content: string
-  /** As the envelope has it. */
-  rcptTo: string
-  /** Those of the folders it asks for that are there. */
-  folders: string[]
-}
 
 /** Compiled scripts kept in a thread: each is at most some ten times its text. */
 const SCRIPTS_KEPT = 32

@@ -4,21 +4,10 @@ import { RunFault } from './fault.ts'
 import { keywordsFor } from './flags.ts'
 import { matchesAny, matchesCount } from './match.ts'
 import { Meter } from './meter.ts'
+import type { Place, Ruling } from './ruling.ts'
 import type { Script, Source, Step, Test } from './script.ts'
 import { Value } from './value.ts'
 import { addressValue, type MailView } from './view.ts'
-
-/** Where a copy is to lie: where it would without a script, or in a folder of that path. */
-export type Place = { kind: 'default' } | { kind: 'folder'; path: string; create: boolean }
-
-/** What a script makes of a mail. */
-export interface Ruling {
-  /** None: it is thrown away. */
-  places: Place[]
-  keywords: string[]
-  /** Why the script was given up, one sentence; the mail then goes where it would without it. */
-  fault: string | null
-}
 
 /** What a script is told beside the mail. */
 export interface Surroundings {
