@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { newId } from '../../src/base/ids.ts'
 import { sha256 } from '../../src/base/secrets.ts'
 import type { Inspection, ParsedMail } from '../../src/mail/mail.ts'
+import type { Place, Ruling } from '../../src/mail/sieve/ruling.ts'
 import type { MessageChange } from '../../src/store/messages/edits.ts'
 import type { Account, Folder } from '../../src/store/records.ts'
 import { mailOf, person, type TestStore } from './mailbox.ts'
@@ -121,6 +122,7 @@ export class ModelMailbox {
       ...{ mailboxId: this.mailboxId, rcptTo: ME, email: ME, quotaBytes: 1e9, junk: random.chance(0.15) },
       authentication: { spf: none, dkim: none, dmarc: none, arc: none, fromAligned: false, reasons: [] },
       spam: { score: 0, isSpam: false, reasons: [] },
+      ruling: random.chance(0.4) ? this.#ruling() : null,
     }
     const receivedAt = this.house.clock.now() - random.below(3) * 1000
     const [stored] = await this.house.store.deliver(
@@ -129,6 +131,15 @@ export class ModelMailbox {
       async () => {},
     )
     this.#known.push(stored!.messageId!)
+  }
+
+  /** What a script may say: one to three folders, and some keywords. */
+  #ruling(): Ruling {
+    const random = this.#random
+    const paths = random.some(['INBOX', 'Archive', 'Junk', 'Trash', 'Sent'], 0.3)
+    const places = paths.map((path): Place => ({ kind: 'folder', path, create: false }))
+    const usual: Place[] = places.length === 0 || random.chance(0.2) ? [{ kind: 'default' }] : []
+    return { places: [...usual, ...places], keywords: random.some(KEYWORDS, 0.2), fault: null }
   }
 
   async #edit(): Promise<void> {

@@ -6,15 +6,16 @@ import { RunFault } from './fault.ts'
 export const STEPS_MAX = 20_000_000
 
 export class Meter {
-  #left: number
+  spent = 0
+  readonly #most: number
 
-  constructor(steps = STEPS_MAX) {
-    this.#left = steps
+  constructor(most = STEPS_MAX) {
+    this.#most = most
   }
 
   /** @throws RunFault when too much was spent */
   spend(steps: number): void {
-    this.#left -= steps
-    if (this.#left < 0) throw new RunFault('The script takes too much work over this mail.')
+    this.spent += steps
+    if (this.spent > this.#most) throw new RunFault('The script takes too much work over this mail.')
   }
 }

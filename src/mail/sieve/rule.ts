@@ -1,11 +1,16 @@
 // Runs the scripts of all recipients of a mail over it, each compiled once as long as it is in use.
 
 import type { FilteredMail } from './body.ts'
+import { Meter, STEPS_MAX } from './meter.ts'
 import type { Ruling, ScriptCall } from './ruling.ts'
 import { runScript } from './run.ts'
 import type { Script } from './script.ts'
 import { compileScript } from './sieve.ts'
 import { MailView } from './view.ts'
+
+/** Work of all scripts over one mail, and what each may do whatever the others did. */
+const MAIL_STEPS_MAX = 5 * STEPS_MAX
+const STEPS_LEAST = 1_000_000
 
 /** Compiled scripts kept in a thread: each is at most some ten times its text. */
 const SCRIPTS_KEPT = 32
@@ -16,11 +21,16 @@ const compiled = new Map<string, Script | null>()
 /** @returns a ruling for each recipient that has a script, in their order, null for the others */
 export function rule(calls: readonly (ScriptCall | null)[], mail: FilteredMail, mailFrom: string): (Ruling | null)[] {
   const view = new MailView(mail)
+  let left = MAIL_STEPS_MAX
   return calls.map((call) => {
     if (call === null) return null
     const script = compiledOf(call.content)
-    if (script !== null) return runScript(script, view, { ...call, mailFrom })
-    return { places: [{ kind: 'default' }], keywords: [], fault: 'The script is not valid any more.' }
+    if (script === null)
+      return { places: [{ kind: 'default' }], keywords: [], fault: 'The script is not valid any more.' }
+    const meter = new Meter(Math.max(STEPS_LEAST, Math.min(STEPS_MAX, left)))
+    const ruling = runScript(script, view, { ...call, mailFrom }, meter)
+    left -= meter.spent
+    return ruling
   })
 }
 

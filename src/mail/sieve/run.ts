@@ -22,9 +22,9 @@ export interface Surroundings {
 export const PLACES_MAX = 10
 
 /** Never throws for what the script or the mail holds. */
-export function runScript(script: Script, view: MailView, surroundings: Surroundings): Ruling {
+export function runScript(script: Script, view: MailView, surroundings: Surroundings, meter = new Meter()): Ruling {
   try {
-    return new Run(view, surroundings).all(script)
+    return new Run(view, surroundings, meter).all(script)
   } catch (error) {
     if (!(error instanceof RunFault)) throw error
     return { places: [{ kind: 'default' }], keywords: [], fault: error.message }
@@ -34,7 +34,7 @@ export function runScript(script: Script, view: MailView, surroundings: Surround
 class Run {
   readonly #view: MailView
   readonly #around: Surroundings
-  readonly #meter = new Meter()
+  readonly #meter: Meter
   #implicitKeep = true
   #stopped = false
   /** As they were written, by their lower-case form. */
@@ -42,9 +42,10 @@ class Run {
   /** Each place once; its flags are those of the last action that named it (RFC 5232 3). */
   readonly #places = new Map<string, { place: Place; flags: string[] }>()
 
-  constructor(view: MailView, around: Surroundings) {
+  constructor(view: MailView, around: Surroundings, meter: Meter) {
     this.#view = view
     this.#around = around
+    this.#meter = meter
   }
 
   all({ steps }: Script): Ruling {

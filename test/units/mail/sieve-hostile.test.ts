@@ -7,6 +7,7 @@ import { BODY_MAX } from '../../../src/mail/sieve/body.ts'
 import { RunFault } from '../../../src/mail/sieve/fault.ts'
 import { matchesGlob, readGlob } from '../../../src/mail/sieve/glob.ts'
 import { Meter } from '../../../src/mail/sieve/meter.ts'
+import { rule } from '../../../src/mail/sieve/rule.ts'
 import { PLACES_MAX, runScript } from '../../../src/mail/sieve/run.ts'
 import { compileScript } from '../../../src/mail/sieve/sieve.ts'
 import { MailView } from '../../../src/mail/sieve/view.ts'
@@ -68,6 +69,21 @@ test('work is bounded: the script is given up, and the mail kept', () => {
   assert.deepEqual(ruling(script, large), { places: [{ kind: 'default' }], keywords: [], fault: MUCH })
   const other = `require ["body"];\n${'if body :content "" "x" { discard; } '.repeat(600)}`
   assert.equal(ruling(other, bytesOf('Content-Type: application/x', '', 'x'.repeat(BODY_MAX))).fault, null)
+})
+
+test('a mail to many is bounded too: scripts that ask for much get less, modest ones what they need', () => {
+  const bytes = bytesOf('Subject: x', '', 'ab '.repeat(350_000))
+  const { structure: root, searchText: text } = parseMail(bytes)
+  const keys = Array.from({ length: 25 }, (_, n) => `"zz${n}"`).join(', ')
+  const call = (content: string) => ({ content, rcptTo: 'ken@example.com', folders: [] })
+  // Some 16 million steps each: six fit into what all of them may do.
+  const heavy = call(`require ["body"];\nif body :raw :contains [${keys}] { keep; } else { discard; }`)
+  const light = call('if header "subject" "x" { discard; }')
+  const rulings = rule([...Array(8).fill(heavy), null, light, call('foo;')], { bytes, root, text }, '')
+  assert.deepEqual(
+    rulings.map((ruling) => ruling && (ruling.fault ?? (ruling.places.length === 0 ? 'discard' : 'keep'))),
+    [...Array(6).fill('discard'), MUCH, MUCH, null, 'discard', 'The script is not valid any more.'],
+  )
 })
 
 test('of a body as much is seen as the bound says', () => {
