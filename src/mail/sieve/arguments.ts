@@ -62,13 +62,14 @@ class Reading {
   readonly #command: Command
   readonly #signature: Signature
   readonly #findings: Findings
-  readonly #args: Argument[]
+  readonly #args: readonly Argument[]
+  #next = 0
 
   constructor(command: Command, signature: Signature, findings: Findings) {
     this.#command = command
     this.#signature = signature
     this.#findings = findings
-    this.#args = [...command.args]
+    this.#args = command.args
   }
 
   run(): Read {
@@ -76,8 +77,8 @@ class Reading {
     const { needs } = this.#signature
     if (needs && !this.#findings.has(needs)) this.#wrong(at, needsRequire(`"${name}"`, needs))
     const tags: Read['tags'] = new Map()
-    for (let next = this.#args[0]; next?.kind === 'tag'; next = this.#args[0]) {
-      this.#args.shift()
+    for (let next = this.#here; next?.kind === 'tag'; next = this.#here) {
+      this.#next++
       this.#tag(next.tag, next.at, tags)
     }
     const places: Given[] = []
@@ -87,7 +88,7 @@ class Reading {
       const given = this.#value(kind, `"${name}" needs ${called}: ${KINDS[kind]}.`, at)
       if (given) places.push(given)
     }
-    const more = this.#args[0]
+    const more = this.#here
     if (more && this.sound) {
       const late = more.kind === 'tag' ? 'Tags stand before other arguments.' : `"${name}" takes no further argument.`
       this.#wrong(more.at, late)
@@ -116,13 +117,13 @@ class Reading {
   }
 
   #value(kind: Kind, missing: string, behind: number): Given | null {
-    const next = this.#args[0]
+    const next = this.#here
     if (next?.kind === 'number' && kind === 'number') {
-      this.#args.shift()
+      this.#next++
       return { at: next.at, strings: [], number: next.number }
     }
     if (next?.kind === 'strings' && (kind === 'strings' || (kind === 'string' && !next.isList))) {
-      this.#args.shift()
+      this.#next++
       return { at: next.at, strings: next.strings, number: 0 }
     }
     this.#lost = true
@@ -139,6 +140,10 @@ class Reading {
     if (wanted === 'one' && (hasTestList || tests.length !== 1)) this.#wrong(at, `"${name}" takes one test.`)
     if (wantsBlock && block === null) this.#wrong(at, `"${name}" takes a block in braces.`)
     if (!wantsBlock && block !== null) this.#wrong(at, `"${name}" takes no block.`)
+  }
+
+  get #here(): Argument | undefined {
+    return this.#args[this.#next]
   }
 
   #wrong(at: number, message: string): void {

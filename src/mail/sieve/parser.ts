@@ -23,6 +23,8 @@ export interface Command {
 
 /** RFC 5228 2.10.7 asks for fifteen levels of blocks and fifteen of tests. */
 export const NESTING_MAX = 32
+/** Of one command; the longest there is has some ten. */
+export const ARGUMENTS_MAX = 100
 /** Commands and tests of one script. */
 export const COMMANDS_MAX = 2000
 
@@ -86,6 +88,7 @@ class Parser {
     const args: Argument[] = []
     for (;;) {
       const { kind, text, value, at } = this.#here
+      if (args.length > ARGUMENTS_MAX) throw this.#fault(`A command has at most ${ARGUMENTS_MAX} arguments.`)
       if (kind === 'tag') args.push({ kind, tag: text, at })
       else if (kind === 'number') args.push({ kind, number: value, at })
       else if (kind === 'string') args.push({ kind: 'strings', strings: [text], isList: false, at })

@@ -27,6 +27,7 @@ test('a script is bounded in bytes, depth and commands', () => {
   const many = ['A script has at most 2000 commands and tests.']
   assert.deepEqual(wrong('keep;'.repeat(2001)), many)
   assert.deepEqual(wrong(`if anyof(${Array(2001).fill('true').join(',')}) {}`), many)
+  assert.deepEqual(wrong(`keep ${':a'.repeat(30_000)};`), ['A command has at most 100 arguments.'])
   assert.deepEqual(wrong('['.repeat(60_000)), ['A command is missing here.'])
   assert.deepEqual(wrong(`if exists ${'['.repeat(60_000)}`), ['A string is missing here.'])
 })
