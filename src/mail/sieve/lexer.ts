@@ -77,7 +77,8 @@ function tokenAt(script: string, at: number): { token: Token; end: number } {
     const text = match(STRING, script, at)
     if (!text) throw new ScriptFault(at, 'This string is never closed.')
     // RFC 5228 2.4.2: an escape that means nothing is the character alone.
-    return make('string', lines(text[1]!.replace(/\\([\s\S])/g, '$1')), STRING.lastIndex)
+    const plain = text[1]!.includes('\\') ? text[1]!.replace(/\\([\s\S])/g, '$1') : text[1]!
+    return make('string', lines(plain), STRING.lastIndex)
   }
   if (match(BLOCK, script, at)) {
     const { text, end } = textBlock(script, at, BLOCK.lastIndex)
@@ -116,5 +117,5 @@ function textBlock(script: string, opened: number, from: number): { text: string
 
 /** RFC 5228 2.1: a line ends in CRLF, however the script was written down. */
 function lines(text: string): string {
-  return text.replaceAll('\n', '\r\n')
+  return text.includes('\n') ? text.replaceAll('\n', '\r\n') : text
 }
