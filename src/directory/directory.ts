@@ -70,7 +70,8 @@ export function openDirectory(parts: DirectoryParts): Directory {
     inUse: async (tx, domainId) => (await mailboxes.anyAt(tx, domainId)) || aliases.anyAt(tx, domainId),
     liesAt: (reader, mailboxId, domainId, email) => mailboxes.liesAt(reader, mailboxId, domainId, email),
   })
-  const mailboxes: Mailboxes = new Mailboxes({ ...parts, domains, keys, filters })
+  const sieveScripts = new SieveScripts({ ...parts, setScript: (tx, id, key) => mailboxes.setScript(tx, id, key) })
+  const mailboxes: Mailboxes = new Mailboxes({ ...parts, domains, keys, filters, sieveScripts })
   const aliases = new Aliases({ ...parts, mailboxes })
   const replays = new Replays(parts.db, parts.clock)
   const operatorKeys = new OperatorKeys(parts.db, parts.clock)
@@ -85,7 +86,7 @@ export function openDirectory(parts: DirectoryParts): Directory {
     mailboxes,
     aliases,
     filters,
-    sieveScripts: new SieveScripts({ ...parts, mailboxes }),
+    sieveScripts,
     replays,
     limits: new Limits(parts.db),
     agents,

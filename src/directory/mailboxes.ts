@@ -24,6 +24,7 @@ import {
 } from './mailbox-input.ts'
 import { type Mailbox, type MailboxStatus, mailboxRow, presentMailbox } from './mailbox-record.ts'
 import { findReceiver, type Receiver } from './receiver.ts'
+import type { SieveScripts } from './sieve-scripts.ts'
 
 export type { Mailbox, MailboxStatus } from './mailbox-record.ts'
 export type { Receiver } from './receiver.ts'
@@ -60,6 +61,7 @@ interface MailboxParts {
   domains: Domains
   keys: Keys
   filters: Filters
+  sieveScripts: SieveScripts
   /** Makes the mail side of a new mailbox: folders and counters. */
   openAccount(tx: Tx, mailboxId: string): Promise<void>
   foreignIn: ForeignIn
@@ -266,12 +268,13 @@ export class Mailboxes {
 
   /** The end of a deleted mailbox whose content is erased: what is left of it is its address, for the logs. */
   async purge(id: string): Promise<void> {
-    const { db, clock, keys, filters } = this.#parts
+    const { db, clock, keys, filters, sieveScripts } = this.#parts
     await db.write(async (tx) => {
       await keys.purgeOf(tx, id)
       await filters.drop(tx, id)
+      await sieveScripts.drop(tx, id)
       await tx.run(
-        `UPDATE mailboxes SET display_name = NULL, search_text = '', status_reason = NULL, purged_at = ?
+        `UPDATE mailboxes SET display_name = NULL, search_text = '', status_reason = NULL, script_key = NULL, purged_at = ?
          WHERE id = ? AND status = 'deleted'`,
         [clock.now(), id],
       )

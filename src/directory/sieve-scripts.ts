@@ -8,7 +8,7 @@ import type { Db, Reader, Tx } from '../db/db.ts'
 import { type Page, type PageKey, pageOf } from '../db/page.ts'
 import type { Script } from '../mail/sieve/script.ts'
 import { compileScript } from '../mail/sieve/sieve.ts'
-import type { Mailbox, Mailboxes } from './mailboxes.ts'
+import type { Mailbox } from './mailbox-record.ts'
 
 /** A script without its text. */
 export interface SieveScript {
@@ -58,7 +58,8 @@ interface ScriptRow {
 interface Parts {
   db: Db
   clock: Clock
-  mailboxes: Mailboxes
+  /** Says in the mailbox which text is run over its mail; null for none. */
+  setScript(tx: Tx, mailboxId: string, key: string | null): Promise<void>
 }
 
 /** Sees to a precondition inside the unit of work that changes a script. */
@@ -119,7 +120,7 @@ export class SieveScripts {
         'UPDATE sieve_scripts SET name = ?, content = ?, size_bytes = ?, asks_for = ?, updated_at = ? WHERE n = ?',
         [name, next.content, Buffer.byteLength(next.content), JSON.stringify(asksFor), this.#parts.clock.now(), row.n],
       )
-      if (row.is_active === 1) await this.#parts.mailboxes.setScript(tx, mailboxId, keyOf(next.content))
+      if (row.is_active === 1) await this.#parts.setScript(tx, mailboxId, keyOf(next.content))
       return textOf(await find(tx, mailboxId, id))
     })
   }
@@ -138,7 +139,7 @@ export class SieveScripts {
       const row = await find(tx, mailboxId, id)
       if (row.is_active === 1) {
         await tx.run('UPDATE sieve_scripts SET is_active = 0 WHERE n = ?', [row.n])
-        await this.#parts.mailboxes.setScript(tx, mailboxId, null)
+        await this.#parts.setScript(tx, mailboxId, null)
       }
       return textOf({ ...row, is_active: 0 })
     })
@@ -152,6 +153,11 @@ export class SieveScripts {
       if (row.is_active === 1) throw conflict('The script is active: deactivate it first.')
       await tx.run('DELETE FROM sieve_scripts WHERE n = ?', [row.n])
     })
+  }
+
+  /** Forgets all scripts of a mailbox, as part of its end. */
+  async drop(tx: Tx, mailboxId: string): Promise<void> {
+    await tx.run('DELETE FROM sieve_scripts WHERE mailbox_id = ?', [mailboxId])
   }
 
   /** The script of a mailbox, null without one. Nothing is read where there is none, or where it was used before. */
@@ -180,7 +186,7 @@ export class SieveScripts {
     const row = await find(tx, mailboxId, id)
     await tx.run('UPDATE sieve_scripts SET is_active = 0 WHERE mailbox_id = ? AND is_active = 1', [mailboxId])
     await tx.run('UPDATE sieve_scripts SET is_active = 1 WHERE n = ?', [row.n])
-    await this.#parts.mailboxes.setScript(tx, mailboxId, keyOf(row.content))
+    await this.#parts.setScript(tx, mailboxId, keyOf(row.content))
   }
 }
 

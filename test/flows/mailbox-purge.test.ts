@@ -51,6 +51,7 @@ async function use(house: TestHouse, team: TestTeam, box: Box): Promise<void> {
   await house.settle()
   await call('POST', `/mailboxes/${box.id}/aliases`, { email: `more.${box.email}` }, 201, team.key)
   const rules = [{ type: 'deny', pattern: '@spam.test' }]
+  await call('POST', '/mailbox/sieve-scripts', { name: 'Keep', content: 'keep;', activate: true })
   await call('PUT', `/mailboxes/${box.id}/filters`, { mode: 'denylist', rules }, 200, team.key)
 }
 

@@ -9,6 +9,7 @@ import { record } from '../schemas/record.ts'
 import {
   presentScript,
   presentScriptDetail,
+  SCRIPT,
   ScriptCheck,
   ScriptContent,
   ScriptName,
@@ -52,11 +53,16 @@ const createScript = route({
   as: 'mailbox',
   permission: 'mailbox.write',
   idempotent: true,
-  body: record('SieveScriptCreate', 'A new script.', {
-    name: ScriptName,
-    content: ScriptContent,
-    activate: Type.Optional(Default(Type.Boolean({ description: 'Instead of the one that is active now.' }), false)),
-  }),
+  body: record(
+    'SieveScriptCreate',
+    'A new script.',
+    {
+      name: ScriptName,
+      content: ScriptContent,
+      activate: Type.Optional(Default(Type.Boolean({ description: 'Instead of the one that is active now.' }), false)),
+    },
+    { name: 'Lists', content: SCRIPT, activate: true },
+  ),
   reply: SieveScriptDetail,
   status: 201,
   async handle({ body, principal, app }) {
@@ -76,7 +82,7 @@ const validateScript = route({
   summary: 'Tells what is wrong with a Sieve script, and keeps nothing.',
   as: 'mailbox',
   permission: 'mailbox.read',
-  body: record('SieveScriptText', 'The text of a script.', { content: ScriptContent }),
+  body: record('SieveScriptText', 'The text of a script.', { content: ScriptContent }, { content: SCRIPT }),
   reply: ScriptCheck,
   async handle({ body, principal, app }) {
     await accountOf(app, principal)
@@ -112,7 +118,12 @@ const replaceScript = route({
   as: 'mailbox',
   permission: 'mailbox.write',
   params,
-  body: record('SieveScriptReplace', 'The script as it is to be.', { name: ScriptName, content: ScriptContent }),
+  body: record(
+    'SieveScriptReplace',
+    'The script as it is to be.',
+    { name: ScriptName, content: ScriptContent },
+    { name: 'Lists', content: SCRIPT },
+  ),
   reply: SieveScriptDetail,
   etag: true,
   async handle({ params: { script_id: id }, body, principal, app, request }) {

@@ -9,7 +9,8 @@ import { Id } from '../../http/schema.ts'
 import { record } from './record.ts'
 import { TimeOf } from './time.ts'
 
-const SCRIPT = 'require "fileinto";\nif header :contains "list-id" "news" {\n  fileinto "News";\n}\n'
+/** The text examples are made with. */
+export const SCRIPT = 'require "fileinto";\nif header :contains "list-id" "news" {\n  fileinto "News";\n}\n'
 
 export const ScriptName = Type.String({
   ...{ minLength: 1, maxLength: SCRIPT_NAME_MAX },
