@@ -24,14 +24,22 @@ export function rule(calls: readonly (ScriptCall | null)[], mail: FilteredMail, 
   let left = MAIL_STEPS_MAX
   return calls.map((call) => {
     if (call === null) return null
-    const script = compiledOf(call.content)
-    if (script === null)
-      return { places: [{ kind: 'default' }], keywords: [], fault: 'The script is not valid any more.' }
     const meter = new Meter(Math.max(STEPS_LEAST, Math.min(STEPS_MAX, left)))
-    const ruling = runScript(script, view, { ...call, mailFrom }, meter)
+    const ruling = ruleOne(call, view, mailFrom, meter)
     left -= meter.spent
     return ruling
   })
+}
+
+function ruleOne(call: ScriptCall, view: MailView, mailFrom: string, meter: Meter): Ruling {
+  const failed = (fault: string): Ruling => ({ places: [{ kind: 'default' }], keywords: [], fault })
+  try {
+    const script = compiledOf(call.content)
+    return script ? runScript(script, view, { ...call, mailFrom }, meter) : failed('The script is not valid any more.')
+  } catch {
+    // Whatever is wrong with us: a mail must not be put off for ever because of a script.
+    return failed('The script could not be run over this mail.')
+  }
 }
 
 function compiledOf(content: string): Script | null {

@@ -154,3 +154,15 @@ test('changed at random, a script is right or wrong, and never anything is throw
   }
   assert.ok(counts.right > 100 && counts.wrong > 100, JSON.stringify(counts))
 })
+
+test('whatever goes wrong over a script, the mail is ruled on', () => {
+  const broken = Object.defineProperty({ bytes: Buffer.alloc(0), root: null, text: '' }, 'bytes', {
+    get: () => {
+      throw new Error('broken')
+    },
+  })
+  const call = { content: 'if size :over 5 { discard; }', rcptTo: 'ken@example.com', folders: [] }
+  assert.deepEqual(rule([call], broken, ''), [
+    { places: [{ kind: 'default' }], keywords: [], fault: 'The script could not be run over this mail.' },
+  ])
+})
