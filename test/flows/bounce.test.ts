@@ -181,6 +181,20 @@ test('what is meant for a mailbox that ended does not reach whoever has its addr
   assert.deepEqual(await keptIn(house, now.id), [])
 })
 
+test('an auto-reply is filed by the script of that mailbox', async () => {
+  const cleo = await team.mailbox('cleo@shop.test')
+  const content = 'require "fileinto"; if header :is "auto-submitted" "auto-replied" { fileinto "Archive"; }'
+  await house.app.directory.sieveScripts.create(cleo.id, { name: 'Replies', content, activate: true })
+  const email = await sent.sent(['away@out.test'], cleo)
+  const more = ['Auto-Submitted: auto-replied']
+  const reply = plainMail({ from: 'away@out.test', to: addressOf(email), subject: 'Out of office', more })
+  assert.match(await offer(addressOf(email), reply), /^250 /)
+  assert.deepEqual(
+    (await keptIn(house, cleo.id)).map(({ role }) => role),
+    ['archive'],
+  )
+})
+
 test('what is no report is refused where no mailbox sent the mail, and the log says so', async () => {
   const email = await sent.sent(['x@out.test'])
   const reply = await offer(addressOf(email), plainMail({ from: 'ann@out.test', to: addressOf(email) }), 'ann@out.test')
