@@ -91,6 +91,7 @@ test('mail is filed, flagged and thrown away as the script says, and told as it 
     elsif header :is "x-level" "high" { addflag "\\\\Flagged"; fileinto :copy "Archive"; }`)
   await arrive(box, { subject: 'an offer' })
   assert.deepEqual([await only(box), await eventsOf(box)], ['nothing', []])
+  assert.deepEqual(await house.app.store.blobs.hashes(), [], 'nobody keeps its content')
   const [thrown] = await rowsOf(box)
   assert.deepEqual([thrown!.status, thrown!.reason, thrown!.message_id], ['discarded', null, null])
   assert.match(thrown!.smtp_reply, /^250 2\.0\.0 /)
