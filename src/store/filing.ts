@@ -21,7 +21,12 @@ interface Parts {
   folderEdits: FolderEdits
 }
 
-/** A folder by its path. */
+/** The folders of an account. */
+interface Known {
+  byPath: Map<string, FolderKey>
+  byRole: Map<string, Named>
+}
+
 type Named = FolderKey & { path: string }
 
 /** Says that a script cannot be followed; its message is one sentence. */
@@ -79,7 +84,7 @@ export async function fileBy(
 
 /** Those of the paths that lead to a folder. */
 export async function existing(folders: Folders, account: Account, paths: readonly string[]): Promise<string[]> {
-  const known = await folders.paths(account)
+  const known = knownOf(await folders.paths(account))
   return paths.filter((path) => find(known, path) !== undefined)
 }
 
@@ -90,23 +95,24 @@ async function foldersOf(
   places: readonly Place[],
   usual: FolderKey,
 ): Promise<FolderKey[]> {
-  let known = await folders.paths(account, tx)
+  let known = knownOf(await folders.paths(account, tx))
   // Looked at as a whole first: nothing is made for a script that fails in the end.
   const missing = places.flatMap((place) => (place.kind === 'folder' ? missingFor(known, place) : []))
-  if (known.length + missing.length > FOLDERS_MAX) throw new NoSuchPlace('There are too many folders to make one more.')
+  if (known.byPath.size + missing.length > FOLDERS_MAX)
+    throw new NoSuchPlace('There are too many folders to make one more.')
   for (const { parent, name } of missing) {
     const path = parent === '' ? name : `${parent}/${name}`
     if (find(known, path)) continue
     const parentId = parent === '' ? null : find(known, parent)!.id
     await folderEdits.createIn(tx, account, { name, parentId })
-    known = await folders.paths(account, tx)
+    known = knownOf(await folders.paths(account, tx))
   }
   const found = places.map((place) => (place.kind === 'folder' ? find(known, place.path)! : usual))
   return [...new Map(found.map(({ n, id, role }) => [n, { n, id, role }])).values()]
 }
 
 /** The folders on the way to a place that are not there, the outer ones first. @throws NoSuchPlace */
-function missingFor(known: readonly Named[], { path, create }: Place & { kind: 'folder' }): Missing[] {
+function missingFor(known: Known, { path, create }: Place & { kind: 'folder' }): Missing[] {
   if (find(known, path)) return []
   if (!create) throw new NoSuchPlace(`There is no folder "${path.slice(0, 100)}".`)
   const names = path.split('/')
@@ -132,11 +138,16 @@ function checkName(name: string): void {
  * The folder of a path; the Inbox by "INBOX" in any case (RFC 9051 5.1), also at the start of a path, and folders with a role by
  * the name of their role too.
  */
-function find(known: readonly Named[], path: string): Named | undefined {
-  const same = known.find((folder) => folder.path === path)
+function find({ byPath, byRole }: Known, path: string): FolderKey | undefined {
+  const same = byPath.get(path)
   if (same) return same
   const [first = '', ...rest] = path.split('/')
-  const byRole = known.find(({ role }) => role === first.toLowerCase())
-  if (rest.length === 0) return byRole
-  return byRole?.role === 'inbox' ? known.find((folder) => folder.path === [byRole.path, ...rest].join('/')) : undefined
+  const named = byRole.get(first.toLowerCase())
+  if (rest.length === 0 || named?.role !== 'inbox') return rest.length === 0 ? named : undefined
+  return byPath.get([named.path, ...rest].join('/'))
+}
+
+function knownOf(folders: readonly Named[]): Known {
+  const byRole = folders.flatMap((folder) => (folder.role === null ? [] : [[folder.role, folder] as const]))
+  return { byPath: new Map(folders.map((folder) => [folder.path, folder])), byRole: new Map(byRole) }
 }

@@ -10,13 +10,19 @@ export type { Problem } from './fault.ts'
 /** Either the script, or what is wrong with it: at least one problem, at most PROBLEMS_MAX, in the order of the text. */
 export type Compiled = { script: Script; problems: null } | { script: null; problems: Problem[] }
 
+/** They are looked up for every mail the script is run over. */
+const ASKS_MAX = 100
+
 /** Never throws, whatever the text is. */
 export function compileScript(content: string): Compiled {
   // RFC 5228 2.1 ends lines in CRLF; people's editors do not.
   const text = content.replaceAll('\r\n', '\n')
   try {
     const { steps, faults } = checkScript(parseScript(text))
-    if (faults.length === 0) return { script: { steps, asksFor: [...new Set(steps.flatMap(askedIn))] }, problems: null }
+    const asksFor = [...new Set(steps.flatMap(askedIn))]
+    if (faults.length === 0 && asksFor.length > ASKS_MAX)
+      faults.push({ at: 0, message: `A script asks after at most ${ASKS_MAX} folders.` })
+    if (faults.length === 0) return { script: { steps, asksFor }, problems: null }
     faults.sort((one, other) => one.at - other.at)
     return { script: null, problems: faults.map(({ at, message }) => problemAt(text, at, message)) }
   } catch (error) {

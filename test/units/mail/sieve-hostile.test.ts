@@ -28,6 +28,10 @@ test('a script is bounded in bytes, depth and commands', () => {
   assert.deepEqual(wrong('keep;'.repeat(2001)), many)
   assert.deepEqual(wrong(`if anyof(${Array(2001).fill('true').join(',')}) {}`), many)
   assert.deepEqual(wrong(`keep ${':a'.repeat(30_000)};`), ['A command has at most 100 arguments.'])
+  const asks = (count: number) =>
+    `require "mailbox"; if mailboxexists [${Array.from({ length: count }, (_, n) => `"f${n}"`).join()}] { stop; }`
+  assert.deepEqual(wrong(asks(100)), [])
+  assert.deepEqual(wrong(asks(101)), ['A script asks after at most 100 folders.'])
   assert.deepEqual(wrong('['.repeat(60_000)), ['A command is missing here.'])
   assert.deepEqual(wrong(`if exists ${'['.repeat(60_000)}`), ['A string is missing here.'])
 })
