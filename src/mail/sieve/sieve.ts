@@ -20,8 +20,9 @@ export function compileScript(content: string): Compiled {
   try {
     const { steps, faults } = checkScript(parseScript(text))
     const asksFor = [...new Set(steps.flatMap(askedIn))]
-    if (faults.length === 0 && asksFor.length > ASKS_MAX)
+    if (faults.length === 0 && asksFor.length > ASKS_MAX) {
       faults.push({ at: 0, message: `A script asks after at most ${ASKS_MAX} folders.` })
+    }
     if (faults.length === 0) return { script: { steps, asksFor }, problems: null }
     faults.sort((one, other) => one.at - other.at)
     return { script: null, problems: faults.map(({ at, message }) => problemAt(text, at, message)) }
