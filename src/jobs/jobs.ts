@@ -18,6 +18,7 @@ import {
   uploadExpiry,
   webhookAttemptRetention,
 } from './retention.ts'
+import { searchTexts } from './search-texts.ts'
 
 export const jobs: readonly Job[] = [
   domainChecks,
@@ -36,4 +37,5 @@ export const jobs: readonly Job[] = [
   mailboxPurge,
   blobSweep,
   contentNames,
+  searchTexts,
 ]

@@ -83,22 +83,32 @@ function readAddresses(fields: readonly HeaderField[]): { lists: Lists; problem:
   return { lists, problem }
 }
 
+/** What the index keeps of the body: the same as {@link ParsedMail.searchText}, for a mail whose structure is known. */
+export function bodyText(bytes: Uint8Array, root: Part): string {
+  return passageTexts(bytes, sortParts(root).passages).join('\n')
+}
+
 function readContent(bytes: Uint8Array, bodies: Bodies): Pick<ParsedMail, 'preview' | 'searchText' | 'attachments'> {
   const needsHtml = bodies.attachments.some((part) => part.contentId !== null)
   const html = needsHtml && bodies.htmlPart ? partText(bytes, bodies.htmlPart, HTML_MAX) : ''
-  const texts: string[] = []
-  let room = SEARCH_TEXT_MAX
-  for (const passage of bodies.passages) {
-    if (room <= 0) break
-    const text = passageText(bytes, passage, room)
-    texts.push(text)
-    room -= text.length + 1
-  }
+  const texts = passageTexts(bytes, bodies.passages)
   return {
     preview: previewOf(texts.find((text) => text.trim() !== '') ?? ''),
     searchText: texts.join('\n'),
     attachments: describeAttachments(bytes, bodies.attachments, html),
   }
+}
+
+function passageTexts(bytes: Uint8Array, passages: readonly Passage[]): string[] {
+  const texts: string[] = []
+  let room = SEARCH_TEXT_MAX
+  for (const passage of passages) {
+    if (room <= 0) break
+    const text = passageText(bytes, passage, room)
+    texts.push(text)
+    room -= text.length + 1
+  }
+  return texts
 }
 
 /** Some mailers put an empty text beside the HTML: then the HTML is what there is to read. */

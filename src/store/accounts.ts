@@ -179,6 +179,11 @@ export class Accounts {
     tx.afterCommit(() => this.#wake.ring('accounts', account))
     return row!.seq
   }
+
+  /** Moves the counter where no type has changed, but what a search finds: lists that are kept are read anew. */
+  async moveOn(tx: Tx, account: number): Promise<void> {
+    await tx.run('UPDATE accounts SET seq = seq + 1 WHERE n = ?', [account])
+  }
 }
 
 function present(row: AccountRow): Account {

@@ -25,6 +25,7 @@ import { RollUp } from './metrics/roll-up.ts'
 import { Purge, type PurgePart } from './purge.ts'
 import { SentMails } from './sent.ts'
 import { Submissions } from './submissions.ts'
+import { TextRenewal } from './text-renewal.ts'
 import { purgeReferences, purgeThreads } from './threads/purge.ts'
 import { Threads } from './threads/threads.ts'
 import { Uploads } from './uploads.ts'
@@ -62,6 +63,8 @@ export interface Store {
   emptying: Emptying
   /** Erases what is left of mailboxes that ended for good. */
   purge: Purge
+  /** Brings the search texts of earlier versions into today's form. */
+  textRenewal: TextRenewal
   /** Makes the account of a new mailbox with its folders, inside the unit of work that makes the mailbox. */
   openAccount(tx: Tx, mailboxId: string): Promise<void>
   /** See {@link Deliverer.deliver}. */
@@ -120,6 +123,7 @@ export function openStore(parts: { db: Db; blobsDb: Db; clock: Clock; vault: Vau
     submissions,
     emptying: new Emptying({ db, accounts, edits }),
     purge: new Purge({ db, accounts, parts: kept }),
+    textRenewal: new TextRenewal({ db, accounts, blobs }),
     async openAccount(tx, mailboxId) {
       const account = await accounts.open(tx, mailboxId)
       const created = await folders.open(tx, account)

@@ -33,6 +33,7 @@ const OWNERS = new Map([
   ['message_keywords', 'src/store/messages/'],
   ['attachments', 'src/store/messages/'],
   ['message_text', 'src/store/search/'],
+  ['text_renewal', 'src/store/search/'],
   ['recent_deliveries', 'src/store/deliver.ts'],
   ['uploads', 'src/store/uploads.ts'],
   ['inbound_log', 'src/store/inbound-log.ts'],

@@ -2,8 +2,9 @@
 
 import type { MessageFilter } from '../records.ts'
 import { readQuery } from './query.ts'
-import { allOf, type Term, tokensOf } from './terms.ts'
+import { allOf, type Term } from './terms.ts'
 import type { PeoplePart } from './text.ts'
+import { wordGroups } from './words.ts'
 
 const EVERYBODY: readonly PeoplePart[] = ['from', 'to', 'cc']
 
@@ -50,7 +51,5 @@ function person(text: string | undefined, parts: readonly PeoplePart[], add: (te
 
 /** All the words, wherever they stand in the subject. */
 function subjectWords(text: string): Term {
-  return allOf(
-    tokensOf(text).map((token) => ({ kind: 'words', part: 'subject', tokens: [token], prefix: false }) as const),
-  )
+  return allOf(wordGroups(text).map((tokens) => ({ kind: 'words', part: 'subject', tokens, prefix: false }) as const))
 }

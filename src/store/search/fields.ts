@@ -1,8 +1,9 @@
 // The fields of the query language (decisions §10.4): what `name:value` asks for.
 
 import type { Flags } from '../records.ts'
-import { type Leaf, type Term, type TextPart, tokensOf } from './terms.ts'
+import type { Leaf, Term, TextPart } from './terms.ts'
 import type { AddressPart } from './text.ts'
+import { tokensOf } from './words.ts'
 
 /** One value of a field, as it was written. */
 export interface Value {

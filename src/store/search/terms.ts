@@ -46,11 +46,3 @@ export function anyOf(terms: Term[]): Term {
 export function isEmpty(term: Term): boolean {
   return term.kind === 'all' && term.of.length === 0
 }
-
-// The letters and digits of FTS5's unicode61 (categories L*, N*, Co), and marks, which belong to the letter before them.
-const TOKEN = /[\p{L}\p{N}\p{Co}][\p{L}\p{N}\p{Co}\p{M}]*/gu
-
-/** The words of a text as the index cuts them: nothing but letters, digits and their marks. */
-export function tokensOf(text: string): string[] {
-  return text.toWellFormed().match(TOKEN) ?? []
-}

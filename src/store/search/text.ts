@@ -2,8 +2,9 @@
 
 import { hash } from 'node:crypto'
 import { domainToASCII } from 'node:url'
-import type { Tx } from '../../db/db.ts'
-import type { Address, ParsedMail } from '../../mail/mail.ts'
+import type { Row, Tx } from '../../db/db.ts'
+import type { Address } from '../../mail/mail.ts'
+import { cutText } from './words.ts'
 
 /** Parts of a message whose addresses can be asked for exactly, with the letter that starts their keys. */
 export const ADDRESS_PARTS = { from: 'f', to: 't', cc: 'c', bcc: 'b' } as const
@@ -40,28 +41,42 @@ export function messageIdKey(id: string): string {
   return `i${digits(id)}`
 }
 
+/** What a message can be found by. */
+export interface SearchedMail {
+  subject: string
+  from: Address[]
+  to: Address[]
+  cc: Address[]
+  bcc: Address[]
+  messageId: string | null
+  /** The text of its body. */
+  searchText: string
+  attachments: readonly { filename: string }[]
+}
+
+/** A message that gets into the index. */
+export interface IndexedMessage {
+  n: number
+  account: number
+  mail: SearchedMail
+  people: People
+}
+
 /**
  * Adds the search text of a message. Its rowid is the message's own number. Cheapest at the end of a transaction, in order: at
  * every savepoint and for every lower number FTS5 writes what it has gathered (160 µs a message instead of 95 µs). The index keeps
  * positions, for phrases. It has no index of prefixes: that would add three quarters to its size and a third to its cost, to save
  * 0.3 s of a search for two letters and a star in a mailbox of 200,000 messages.
  */
-export async function indexMessage(
-  tx: Tx,
-  message: { n: number; account: number; mail: ParsedMail; people: People },
-): Promise<void> {
-  const { mail } = message
-  await tx.insert('message_text', {
-    rowid: message.n,
-    keys: keysOf(message.account, mail, message.people),
-    subject: mail.subject,
-    from_text: addressText(mail.from),
-    to_text: addressText(mail.to),
-    cc_text: addressText(mail.cc),
-    bcc_text: addressText(mail.bcc),
-    body: mail.searchText,
-    filenames: mail.attachments.map((attachment) => attachment.filename).join('\n'),
-  })
+export async function indexMessage(tx: Tx, { n, account, mail, people }: IndexedMessage): Promise<void> {
+  const row: Row = { rowid: n, keys: keysOf(account, mail, people) }
+  for (const [column, text] of Object.entries(textsOf(mail))) row[column] = cutText(text)
+  await tx.insert('message_text', row)
+}
+
+/** True when a mail went into the index in another form before texts were cut into words (see words.ts). */
+export function isCutAnew(mail: SearchedMail): boolean {
+  return Object.values(textsOf(mail)).some((text) => cutText(text) !== text)
 }
 
 /** Takes the search text of a message away. */
@@ -69,7 +84,7 @@ export async function unindexMessage(tx: Tx, n: number): Promise<void> {
   await tx.run('DELETE FROM message_text WHERE rowid = ?', [n])
 }
 
-function keysOf(account: number, mail: ParsedMail, people: People): string {
+function keysOf(account: number, mail: SearchedMail, people: People): string {
   const keys = new Set([accountKey(account)])
   if (mail.messageId !== null) keys.add(messageIdKey(mail.messageId))
   for (const part of Object.keys(people) as PeoplePart[]) {
@@ -82,6 +97,18 @@ function keysOf(account: number, mail: ParsedMail, people: People): string {
     }
   }
   return [...keys].join(' ')
+}
+
+function textsOf(mail: SearchedMail) {
+  return {
+    subject: mail.subject,
+    from_text: addressText(mail.from),
+    to_text: addressText(mail.to),
+    cc_text: addressText(mail.cc),
+    bcc_text: addressText(mail.bcc),
+    body: mail.searchText,
+    filenames: mail.attachments.map(({ filename }) => filename).join('\n'),
+  }
 }
 
 function addressText(addresses: Address[]): string {

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, it } from 'node:test'
 import { addressKey, domainKey } from '../../../src/store/search/text.ts'
-import { mailOf, openTestStore, person, TestMailbox, type TestStore } from '../../support/mailbox.ts'
+import { attachmentOf, mailOf, openTestStore, person, TestMailbox, type TestStore } from '../../support/mailbox.ts'
 
 let house: TestStore
 let box: TestMailbox
@@ -139,6 +139,85 @@ describe('words', () => {
     const mail = await put({ subject: 'alpha beta', searchText: 'gamma delta alpha' })
     for (const q of ['"alpha beta"', '"gamma delta"', 'alpha.beta']) assert.deepEqual(await find(q), [mail], q)
     for (const q of ['"beta alpha"', '"beta gamma"', 'body:"alpha beta"']) assert.deepEqual(await find(q), [], q)
+  })
+})
+
+describe('words without spaces', () => {
+  it('are found inside one another, in every part, and only as they stand', async () => {
+    const beijing = await put({ subject: '会议通知', searchText: '北京大学的学生明天参加会议，\n请准时。' })
+    const tokyo = await put({
+      searchText: '会議は東京都庁で行われます。\u{20bb7}野家',
+      from: [person('t@shop.example', '山田\u3000太郎')],
+    })
+    const seoul = await put({
+      searchText: '내일 회의에 참석하십시오',
+      attachments: [attachmentOf('회의록.pdf'.normalize('NFD'))],
+    })
+    const bangkok = await put({ searchText: 'พรุ่งนี้มีการประชุมที่กรุงเทพ' })
+    const phone = await put({ subject: 'iPhone手机壳 2个', searchText: 'ＡＢＣ ｶﾞｿﾘﾝ ㈱山田' })
+    const found: [string, string[]][] = [
+      ['大学', [beijing]],
+      ['学生', [beijing]],
+      ['会议', [beijing]],
+      ['会议 -北京', []],
+      ['会议请', [beijing]],
+      ['subject:会议', [beijing]],
+      ['subject:学生', []],
+      ['"会议 请准时"', [beijing]],
+      ['大北', []],
+      ['会議', [tokyo]],
+      ['京都', [tokyo]],
+      ['-京都 東京', []],
+      ['\u{20bb7}野', [tokyo]],
+      ['from:山田', [tokyo]],
+      ['from:"山田太郎"', [tokyo]],
+      ['회의', [seoul]],
+      ['내일', [seoul]],
+      ['filename:회의록', [seoul]],
+      ['ประชุม', [bangkok]],
+      ['กรุงเทพ', [bangkok]],
+      ['กรงเทพ', []],
+      ['手机', [phone]],
+      ['手机*', [phone]],
+      ['手*', [phone]],
+      ['iphone', [phone]],
+      ['iPhone手机', [phone]],
+      ['"手机壳 2"', [phone]],
+      ['iph*', [phone]],
+      ['"iphone 手机"', [phone]],
+      ['手机 OR 大学', [beijing, phone]],
+      ['-(手机 OR 大学 OR 東京)', [seoul, bangkok]],
+      ['abc', [phone]],
+      ['ａｂｃ', [phone]],
+      ['ガソリン', [phone]],
+      ['カソリン', []],
+      ['株 山田', [phone]],
+      ['㈱山田', [phone]],
+    ]
+    for (const [q, ids] of found) assert.deepEqual(await find(q), ids, q)
+  })
+
+  it('of a filter by subject stand together, and groups of them anywhere', async () => {
+    const mail = await put({ subject: '手机壳 red 会议' })
+    const cut = { sort: 'received_at', direction: 'asc', limit: 100, after: null, collapseThreads: false } as const
+    for (const [subject, ids] of [
+      ['会议 手机', [mail]],
+      ['机手', []],
+      ['RED-会议', [mail]],
+    ] as const) {
+      const { items } = await house.store.messages.list(box.account, { subject }, cut)
+      assert.deepEqual(
+        items.map(({ id }) => id),
+        ids,
+        subject,
+      )
+    }
+  })
+
+  it('are asked for in any number', async () => {
+    const mail = await put({ searchText: '的'.repeat(2000) })
+    assert.deepEqual(await find('的'.repeat(512)), [mail])
+    assert.deepEqual(await find('㌖'.repeat(512)), [])
   })
 })
 

@@ -1,0 +1,134 @@
+// Texts that an earlier version put into the index: cut anew in pieces, from where the work was left, and none that stays as it was.
+
+import assert from 'node:assert/strict'
+import { after, before, it } from 'node:test'
+import type { Tx } from '../../../src/db/db.ts'
+import { searchTextTables } from '../../../src/db/migrations/0015-search-text.ts'
+import { BodyReader } from '../../../src/mail/body-reader.ts'
+import { parseMail } from '../../../src/mail/parse.ts'
+import { gatherContent } from '../../../src/store/gather.ts'
+import { openTestStore, type Put, TestMailbox, type TestStore } from '../../support/mailbox.ts'
+
+let house: TestStore
+let box: TestMailbox
+const reader = new BodyReader()
+
+before(async () => {
+  house = await openTestStore()
+  box = await TestMailbox.open(house)
+})
+after(async () => {
+  await reader.close()
+  await house[Symbol.asyncDispose]()
+})
+
+const LONG = '<p>Lorem ipsum dolor sit amet</p>\r\n'.repeat(1000)
+const mailWith = (body: string, type = 'text/plain', subject = 'x') =>
+  Buffer.from(
+    `From: a@b.example\r\nTo: c@d.example\r\nSubject: ${subject}\r\nContent-Type: ${type}; charset=utf-8\r\n\r\n${body}`,
+  )
+
+async function put(bytes: Buffer, at: number, more: Partial<Put['mail']> = {}): Promise<string> {
+  const content = await gatherContent([bytes])
+  await house.store.blobs.put(content.hash, content.sizeBytes, content.chunks)
+  const mail = { ...parseMail(bytes), ...more }
+  const { hash: blob, sizeBytes } = content
+  return box.put({ mail, blob, sizeBytes, receivedAt: at * 1000, thread: `t${at}`, folders: ['inbox'] })
+}
+
+/** The index as the version before migration 15 wrote it: texts as they are. */
+async function writeAsBefore(ids: readonly string[]): Promise<void> {
+  await house.db.write(async (tx) => {
+    for (const id of ids) {
+      const row = (await tx.get<{ n: number; subject: string; bcc: string }>(
+        "SELECT n, subject, json_extract(addresses, '$.bcc[0].name') AS bcc FROM messages WHERE id = ?",
+        [id],
+      ))!
+      const bytes = await wholeOf(tx, id)
+      await tx.run('DELETE FROM message_text WHERE rowid = ?', [row.n])
+      await tx.insert('message_text', {
+        rowid: row.n,
+        keys: `a${box.account.n} old`,
+        subject: row.subject,
+        bcc_text: row.bcc,
+        body: parseMail(bytes).searchText,
+      })
+    }
+    await tx.run('DROP TABLE text_renewal')
+    await searchTextTables.up(tx)
+  })
+}
+
+async function wholeOf(tx: Tx, id: string): Promise<Uint8Array> {
+  const row = (await tx.get<{ blob: Uint8Array; size_bytes: number }>(
+    'SELECT blob, size_bytes FROM messages WHERE id = ?',
+    [id],
+  ))!
+  return house.store.blobs.bytes(row.blob, 0, row.size_bytes)
+}
+
+async function find(q: string): Promise<string[]> {
+  const cut = { sort: 'received_at', direction: 'asc', limit: 100, after: null, collapseThreads: false } as const
+  const { items } = await house.store.messages.list(box.account, { q }, cut)
+  return items.map(({ id }) => id)
+}
+
+/** Messages whose text in the index is still the one of before. */
+async function untouched(): Promise<number> {
+  const rows = await house.db.read.all(`SELECT rowid FROM message_text WHERE message_text MATCH '{keys} : "old"'`)
+  return rows.length
+}
+
+const run = (signal = new AbortController().signal) => house.store.textRenewal.run(reader, signal)
+
+it('a house without mail has nothing to do', async () => {
+  assert.deepEqual(await house.db.read.all('SELECT * FROM text_renewal'), [])
+  assert.deepEqual(await run(), { renewed: 0, unreadable: 0 })
+})
+
+it('finds what it did not find before, and writes nothing else', async () => {
+  const plain = await put(mailWith('nothing to cut, naïve'), 1)
+  const body = await put(mailWith('北京大学的学生'), 2)
+  const html = await put(mailWith(`${LONG}<p>会議は東京都庁で</p>`, 'text/html'), 3)
+  const subject = await put(mailWith('plain', 'text/plain', '=?utf-8?B?5omL5py65aOz?='), 4)
+  const blind = await put(mailWith('plain'), 5, { bcc: [{ email: 'x@y.example', name: '山田太郎' }] })
+  const many: string[] = []
+  for (let i = 0; i < 60; i++) many.push(await put(mailWith(i % 2 ? 'latin' : '내일 회의'), 10 + i))
+  const all = [plain, body, html, subject, blind, ...many]
+  await writeAsBefore(all)
+  for (const q of ['大学', '京都', '手机', 'bcc:太郎', '회']) assert.deepEqual(await find(q), [], q)
+
+  // The first piece, and the end of the house: what is done stays done, and mail that comes and goes meanwhile is no matter.
+  const stop = new AbortController()
+  const { write } = house.db
+  house.db.write = (work) => write.call(house.db, work).finally(() => stop.abort()) as never
+  await run(stop.signal)
+  house.db.write = write
+  assert.deepEqual(await find('大学'), [body])
+  const left = await untouched()
+  assert.ok(left > 40 && left < all.length - 4, String(left))
+  await house.db.write((tx) => house.store.edits.eraseIn(tx, box.account, many.slice(-2)))
+  const late = await put(mailWith('ก่อน 大学'), 5000)
+
+  const { renewed, unreadable } = await run()
+  assert.deepEqual({ renewed, unreadable }, { renewed: 21, unreadable: 0 }, 'of 29 eight were in the first piece')
+  assert.deepEqual(await find('大学'), [body, late])
+  assert.deepEqual(await find('京都'), [html])
+  assert.deepEqual(await find('ipsum 東京'), [html])
+  assert.deepEqual(await find('手机'), [subject])
+  assert.deepEqual(await find('bcc:太郎'), [blind])
+  assert.equal((await find('회')).length, 29)
+  assert.equal((await find('from:a@b.example 회의')).length, 29, 'keys are made anew')
+  assert.equal(await untouched(), 1 + 29)
+  assert.deepEqual(await run(), { renewed: 0, unreadable: 0 })
+  assert.deepEqual(await house.db.read.all('SELECT * FROM text_renewal'), [])
+})
+
+it('passes over content that is damaged', async () => {
+  const [lost, kept] = [await put(mailWith('在'), 9000), await put(mailWith('这里'), 9001)]
+  await writeAsBefore([lost, kept])
+  const chunk = await house.db.read.get<{ blob: Uint8Array }>('SELECT blob FROM messages WHERE id = ?', [lost])
+  await house.blobsDb.write((tx) => tx.run('DELETE FROM chunks WHERE hash = ?', [chunk!.blob]))
+  assert.equal((await run()).unreadable, 1)
+  assert.deepEqual(await find('这里'), [kept])
+})
