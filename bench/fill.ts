@@ -30,6 +30,11 @@ const AT_ONCE = 256
 const BODY_BYTES = 1500
 /** One word in so many mails, so that a search has something rare to find. */
 export const RARE_EVERY = 500
+/** One mail in so many has a sentence without spaces. */
+const CHINESE_EVERY = 20
+const CHINESE = '北京大学的学生明天参加会议，请准时到达。'
+/** The mail of a mailbox came in over so long a time (ms). */
+const SPAN_MS = 2 * 365 * 24 * 60 * 60 * 1000
 
 const app = await openContext(loadConfig(process.env))
 const next = numbers(42)
@@ -40,13 +45,14 @@ const recent: string[] = []
 
 /** One mail as inspection would hand it over; every second one answers one of the last two hundred. */
 function inspection(index: number, email: string): Inspection {
-  const body = text(BODY_BYTES, next)
+  const body = `${text(BODY_BYTES, next)}${index % CHINESE_EVERY === 0 ? CHINESE : ''}`
   const rare = index % RARE_EVERY === 0 ? ' zanzibar' : ''
   const parent = recent.length > 0 && next(2) === 0 ? recent[next(recent.length)]! : null
   const id = `${index}.${email}`
   recent.push(id)
   if (recent.length > 200) recent.shift()
-  const bytes = Buffer.from(`Message-ID: <${id}>\r\n\r\n${body}`)
+  const head = `Message-ID: <${id}>\r\n\r\n`
+  const bytes = Buffer.from(`${head}${body}`)
   const mail = {
     ...template,
     subject: `${parent ? 'Re: ' : ''}${subject(next)}${rare}`,
@@ -56,6 +62,7 @@ function inspection(index: number, email: string): Inspection {
     references: parent ? [parent] : [],
     searchText: body,
     preview: body.slice(0, 200),
+    structure: template.structure && { ...template.structure, bodyStart: head.length, bodyEnd: bytes.length },
   }
   const hash = sha256(bytes)
   const chunk = { start: 0, sizeBytes: bytes.length, zstd: false, data: bytes }
@@ -72,7 +79,7 @@ function inspection(index: number, email: string): Inspection {
   }
 }
 
-async function deliver(house: Context, mailbox: Mailbox, index: number): Promise<void> {
+async function deliver(house: Context, mailbox: Mailbox, index: number, messages: number): Promise<void> {
   const pass = 'pass' as const
   const target = {
     mailboxId: mailbox.id,
@@ -83,7 +90,8 @@ async function deliver(house: Context, mailbox: Mailbox, index: number): Promise
     authentication: { spf: pass, dkim: pass, dmarc: pass, arc: 'none' as const, fromAligned: true, reasons: [] },
     spam: { score: 0, isSpam: false, reasons: [] },
   }
-  const mail = { inspection: inspection(index, mailbox.email), mailFrom: SENDER, receivedAt: house.clock.now() }
+  const receivedAt = house.clock.now() - Math.floor(((messages - index) * SPAN_MS) / messages)
+  const mail = { inspection: inspection(index, mailbox.email), mailFrom: SENDER, receivedAt }
   await house.store.deliver(mail, [target], async () => {})
 }
 
@@ -96,7 +104,7 @@ async function fill({ email, messages, stretch }: FillRequest): Promise<FillResu
     const wall = performance.now()
     const cpu = process.cpuUsage()
     const worker = async () => {
-      while (done < end) await deliver(app, mailbox, done++)
+      while (done < end) await deliver(app, mailbox, done++, messages)
     }
     await Promise.all(Array.from({ length: AT_ONCE }, worker))
     const used = process.cpuUsage(cpu)

@@ -1,7 +1,7 @@
 // Reading: lists and searches on mailboxes of three sizes beside a bare Koa route that returns the same bytes; and what an insert costs as they grow.
 
 import { join } from 'node:path'
-import type { FillRequest, FillResult } from './fill.ts'
+import { fillBoxes } from './boxes.ts'
 import type { HouseReady } from './house.ts'
 import type { HttpLoad, HttpResult } from './http-load.ts'
 import { type Child, startNode } from './processes.ts'
@@ -19,44 +19,6 @@ const QUESTIONS = [
   { name: 'threads q=zanzibar (1 of 500)', path: '/api/v1/mailbox/threads?limit=25&q=zanzibar' },
   { name: 'threads q="lantern harbour"', path: '/api/v1/mailbox/threads?limit=25&q=%22lantern%20harbour%22' },
 ]
-
-interface Box {
-  size: number
-  key: string
-}
-
-async function fill(folder: string, sizes: readonly number[]): Promise<Box[]> {
-  await using child = startNode('bench/fill.ts', [], applianceEnv(folder, NO_DNS))
-  await child.message()
-  const boxes: Box[] = []
-  for (const size of sizes) {
-    console.log(`  filling a mailbox with ${size.toLocaleString('en')} messages …`)
-    child.send({ email: `box${size}@bench.test`, messages: size, stretch: 1000 } satisfies FillRequest)
-    const { key, stretches } = await child.message<FillResult>()
-    boxes.push({ size, key })
-    if (boxes.length === 1) showInsertCost(stretches)
-  }
-  child.send({ close: true })
-  await child.ended
-  return boxes
-}
-
-/** The largest mailbox is filled first, into an empty house: its first thousand is the measure of its last ones. */
-function showInsertCost(stretches: FillResult['stretches']): void {
-  const mean = (rows: FillResult['stretches'], member: 'wall' | 'cpu') =>
-    rows.reduce((sum, row) => sum + row[member], 0) / rows.length
-  const [early, late] = [stretches.slice(1, 4), stretches.slice(-3)]
-  const base = early.length > 0 ? early : stretches
-  const rows = [base, late].map((group) => {
-    const [wall, cpu] = [mean(group, 'wall'), mean(group, 'cpu')]
-    const cells = [
-      [wall, mean(base, 'wall')],
-      [cpu, mean(base, 'cpu')],
-    ].flatMap(([now, first]) => [`${short(now!)} ms`, ratio(now!, first!)])
-    return [`at ${group.at(-1)!.at.toLocaleString('en')}`, ...cells]
-  })
-  printTable('Cost of one message put into the store', ['messages in the mailbox', 'time', '', 'CPU', ''], rows)
-}
 
 async function load(loader: Child, port: number, path: string, key: string): Promise<HttpResult> {
   const form = { port, path, key, connections: CONNECTIONS }
@@ -79,7 +41,7 @@ async function loadBare(loader: Child, body: Uint8Array): Promise<HttpResult> {
 export async function benchReading(folder: string, largest: number): Promise<void> {
   const data = join(folder, 'reading')
   const sizes = [...new Set([largest, 20_000, 1000])].filter((size) => size <= largest)
-  const boxes = (await fill(data, sizes)).reverse()
+  const boxes = (await fillBoxes(data, sizes)).reverse()
   await using loader = startNode('bench/http-load.ts')
   await loader.message()
   await using house = startNode('bench/house.ts', [], applianceEnv(data, NO_DNS))
