@@ -2,6 +2,7 @@
 
 import type { Address } from '../../src/mail/mail.ts'
 import type { FolderRole } from '../../src/store/records.ts'
+import { type Asked as AskedOf, asking, combined } from './asked.ts'
 import { attachmentOf, mailOf, type Put, person } from './mailbox.ts'
 import type { Random } from './random.ts'
 
@@ -10,12 +11,7 @@ export interface Known extends Put {
   id: string
 }
 
-/** One query: its text, what it means for a message, and which hidden folders it opens. */
-export interface Asked {
-  text: string
-  matches(message: Known): boolean
-  opens: Set<FolderRole | 'all'>
-}
+export type Asked = AskedOf<Known>
 
 export const NOW = Date.UTC(2026, 0, 1)
 export const DAY = 24 * 60 * 60 * 1000
@@ -80,37 +76,7 @@ export function randomPut(random: Random, index: number): Put {
 
 /** A query that may hold groups, alternatives and negations. */
 export function randomQuery(random: Random, depth = 2): Asked {
-  const roll = depth === 0 ? 0 : random.next()
-  if (roll < 0.5) return randomTerm(random)
-  if (roll < 0.65) return negated(random, randomQuery(random, depth - 1))
-  const parts = Array.from({ length: 2 + random.below(2) }, () => randomQuery(random, depth - 1))
-  return roll < 0.85 ? together(parts) : alternatives(parts)
-}
-
-function together(parts: Asked[]): Asked {
-  return {
-    text: parts.map(({ text }) => text).join(' '),
-    matches: (message) => parts.every((part) => part.matches(message)),
-    opens: new Set(parts.flatMap(({ opens }) => [...opens])),
-  }
-}
-
-function alternatives(parts: Asked[]): Asked {
-  return {
-    text: `(${parts.map(({ text }) => text).join(' OR ')})`,
-    matches: (message) => parts.some((part) => part.matches(message)),
-    opens: new Set(parts.flatMap(({ opens }) => [...opens])),
-  }
-}
-
-function negated(random: Random, part: Asked): Asked {
-  // A folder under a NOT opens nothing, so terms that open folders are left to stand as they are.
-  if (part.opens.size > 0) return part
-  return {
-    text: `${random.chance(0.5) ? '-' : 'NOT '}(${part.text})`,
-    matches: (message) => !part.matches(message),
-    opens: new Set(),
-  }
+  return combined(random, () => random.pick(TERMS)(random), depth)
 }
 
 const TERMS: ((random: Random) => Asked)[] = [
@@ -150,13 +116,7 @@ const TERMS: ((random: Random) => Asked)[] = [
   },
 ]
 
-function randomTerm(random: Random): Asked {
-  return random.pick(TERMS)(random)
-}
-
-function term(text: string, matches: (message: Known) => boolean, opens: (FolderRole | 'all')[] = []): Asked {
-  return { text, matches, opens: new Set(opens) }
-}
+const term = asking<Known>
 
 function choose(random: Random, field: string, values: Record<string, (message: Known) => boolean>): Asked {
   const value = random.pick(Object.keys(values))

@@ -1,0 +1,203 @@
+// 2,000 random queries over real mails find what a slow reader of all of them finds: messages, threads, counts, and over the API.
+
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { sha256 } from '../../../src/base/secrets.ts'
+import { inspectOwn } from '../../../src/mail/inspect.ts'
+import type { Account, FolderRole, PageKey } from '../../../src/store/records.ts'
+import type { Store } from '../../../src/store/store.ts'
+import { walk } from '../../rest/expect.ts'
+import type { Asked } from '../../support/asked.ts'
+import { ManualClock } from '../../support/clock.ts'
+import { CorpusQueries, type Held, hold, LABELS } from '../../support/corpus-model.ts'
+import { fixtureBytes, fixtureNames, fixturesMissing } from '../../support/fixtures.ts'
+import { startHouse } from '../../support/house.ts'
+import { openTestStore, TestMailbox } from '../../support/mailbox.ts'
+import { Random } from '../../support/random.ts'
+
+/** Another one asks other questions: SEARCH_SEED=2 */
+const SEED = Number(process.env.SEARCH_SEED ?? 1)
+const QUERIES = 2000
+const THREADS_EVERY = 4
+const COUNT_EVERY = 8
+const API_QUERIES = 60
+const API_MAILS = 200
+const DAY = 24 * 60 * 60 * 1000
+const SKIP = fixturesMissing('corpus/spamassassin')
+
+const CORPORA = ['mime/mailcore2/summary/input', 'mime/ruby-mail', 'mime/webklex', 'mime/mail-parser', 'mime/flanker']
+/** Many and much alike: every second of them is enough. */
+const LARGE_CORPORA = ['corpus/spamassassin', 'threading/jwz-messages', 'bounces/sisimai']
+const PLACES: FolderRole[][] = [
+  ['inbox'],
+  ['inbox'],
+  ['archive'],
+  ['junk'],
+  ['trash'],
+  ['inbox', 'archive'],
+  ['trash', 'archive'],
+]
+
+/** The real mails there are, each once. */
+function corpus(): Buffer[] {
+  const namesIn = (path: string) =>
+    fixtureNames(path).flatMap((name) => (/\.(?:json|tsv|md|xml)$/.test(name) ? [] : `${path}/${name}`))
+  const names = [...CORPORA.flatMap(namesIn), ...LARGE_CORPORA.flatMap(namesIn).filter((_, index) => index % 2 === 0)]
+  const mails = names.map(fixtureBytes)
+  return [...new Map(mails.map((bytes) => [sha256(bytes).toString('hex'), bytes])).values()]
+}
+
+/** A mailbox with real mails in it, and the model of them. */
+class Mailbox {
+  readonly held: Held[] = []
+  readonly #store: Store
+  readonly #account: Account
+  readonly #random: Random
+  readonly #now: number
+
+  constructor(store: Store, account: Account, random: Random, now: number) {
+    this.#store = store
+    this.#account = account
+    this.#random = random
+    this.#now = now
+  }
+
+  async fill(mails: readonly Buffer[]): Promise<void> {
+    await Promise.all(mails.map((bytes) => this.#deliver(bytes)))
+    await this.#arrange()
+  }
+
+  async #deliver(bytes: Buffer): Promise<void> {
+    // Few distinct times, in no order: equal ones and late arrivals are the rule here.
+    const receivedAt = this.#now - this.#random.below(300) * DAY - this.#random.below(2) * 500
+    const mailFrom = 'from@corpus.test'
+    const own = { mailFrom, hostName: 'mx.mailstead.test', queueId: 'x', rcptTo: null, receivedAt }
+    const inspection = inspectOwn(bytes, own)
+    const none = 'none' as const
+    const target = {
+      ...{ mailboxId: this.#account.mailboxId, rcptTo: 'ana@corpus.test', email: 'ana@corpus.test' },
+      ...{ quotaBytes: 2 ** 40, junk: false, spam: { score: 0, isSpam: false, reasons: [] } },
+      authentication: { spf: none, dkim: none, dmarc: none, arc: none, fromAligned: false, reasons: [] },
+    }
+    const [copy] = await this.#store.deliver({ inspection, mailFrom, receivedAt }, [target], async () => {})
+    const { mail, sizeBytes } = inspection
+    const { messageId: id, threadId: thread } = copy as { messageId: string; threadId: string }
+    this.held.push(hold({ id, thread, mail, receivedAt, sizeBytes, folders: ['inbox'], keywords: [] }))
+  }
+
+  /** Gives every message its place, its flags and its labels. */
+  async #arrange(): Promise<void> {
+    const { folders, edits } = this.#store
+    const keys = new Map((await folders.keys(this.#account)).map(({ role, id }) => [role, id]))
+    this.held.sort((a, b) => a.receivedAt - b.receivedAt || (a.mail.searchText < b.mail.searchText ? -1 : 1))
+    const change = async (message: Held) => {
+      const to = message.folders.map((role) => keys.get(role)!)
+      await edits.change(this.#account, [message.id], { keywords: { set: message.keywords }, folders: { set: to } })
+    }
+    for (const message of this.held) {
+      message.folders = this.#random.pick(PLACES)
+      message.keywords = ['$seen', '$flagged', '$answered', ...LABELS].filter(() => this.#random.chance(0.3))
+    }
+    await Promise.all(this.held.map(change))
+  }
+
+  /** What a slow reader finds. */
+  expected({ matches, opens }: Asked<Held>): Held[] {
+    const isShown = ({ folders }: Held) =>
+      folders.some((role) => (role !== 'junk' && role !== 'trash') || opens.has(role))
+    return this.held.filter((message) => (opens.has('all') || isShown(message)) && matches(message))
+  }
+
+  async messages(q: string, direction: 'asc' | 'desc', limit: number): Promise<{ id: string; at: number }[]> {
+    const found: { id: string; at: number }[] = []
+    let at: PageKey | null = null
+    do {
+      const cut = { sort: 'received_at', direction, collapseThreads: false, limit, after: at } as const
+      const page = await this.#store.messages.list(this.#account, { q }, cut)
+      found.push(...page.items.map(({ id, receivedAt }) => ({ id, at: receivedAt })))
+      at = page.next
+    } while (at !== null)
+    return found
+  }
+
+  async threads(q: string, direction: 'asc' | 'desc', limit: number): Promise<string[]> {
+    const ids: string[] = []
+    let at: PageKey | null = null
+    do {
+      const page = await this.#store.threads.list(this.#account, { q }, { direction, limit, after: at })
+      ids.push(...page.items.map(({ id }) => id))
+      at = page.next
+    } while (at !== null)
+    return ids
+  }
+
+  async count(q: string): Promise<number> {
+    return (await this.#store.messages.count(this.#account, { q })).count
+  }
+}
+
+const sorted = (ids: Iterable<string>) => [...new Set(ids)].sort()
+const idsOf = (messages: readonly { id: string }[]) => sorted(messages.map(({ id }) => id))
+const threadsOf = (messages: readonly Held[]) => sorted(messages.map(({ thread }) => thread))
+
+describe('a search over real mails', { skip: SKIP }, () => {
+  it(`finds what a slow reader finds, asked ${QUERIES} times`, async (t) => {
+    t.diagnostic(`SEARCH_SEED=${SEED}`)
+    await using house = await openTestStore()
+    const random = new Random(SEED)
+    const now = house.clock.now()
+    const { account } = await TestMailbox.open(house)
+    const box = new Mailbox(house.store, account, random, now)
+    await box.fill(corpus())
+    assert.ok(box.held.length > 400, String(box.held.length))
+    const queries = new CorpusQueries(random, box.held, now)
+    let hits = 0
+    for (let i = 0; i < QUERIES; i++) {
+      const asked = queries.next()
+      const what = `SEARCH_SEED=${SEED}, query ${i}: ${asked.text}`
+      const direction = random.pick(['asc', 'desc'] as const)
+      const limit = random.pick([60, 200, 1000])
+      const answer = box.expected(asked)
+      const found = await box.messages(asked.text, direction, limit)
+      assert.equal(found.length, answer.length, what)
+      assert.deepEqual(idsOf(found), idsOf(answer), what)
+      const times = found.map(({ at }) => at)
+      assert.deepEqual(
+        times,
+        times.toSorted((a, b) => (direction === 'asc' ? a - b : b - a)),
+        what,
+      )
+      if (i % THREADS_EVERY === 0) {
+        assert.deepEqual((await box.threads(asked.text, direction, limit)).sort(), threadsOf(answer), what)
+      }
+      if (i % COUNT_EVERY === 0) assert.equal(await box.count(asked.text), answer.length, what)
+      if (answer.length > 0) hits++
+    }
+    t.diagnostic(`${box.held.length} mails, ${hits} queries found something`)
+    assert.ok(hits > QUERIES / 2, String(hits))
+  })
+
+  it('finds the same over the API, messages and threads', async (t) => {
+    t.diagnostic(`SEARCH_SEED=${SEED}`)
+    const clock = new ManualClock()
+    const house = await startHouse({ clock })
+    t.after(() => house.close())
+    const team = await house.team()
+    await team.domain('corpus.test')
+    const { id, key } = await team.mailbox('ana@corpus.test')
+    const { store } = house.app
+    const random = new Random(SEED + 1)
+    const box = new Mailbox(store, (await store.accounts.byMailbox(id))!, random, clock.now())
+    await box.fill(corpus().slice(0, API_MAILS))
+    const queries = new CorpusQueries(random, box.held, clock.now())
+    for (let i = 0; i < API_QUERIES; i++) {
+      const asked = queries.next()
+      const answer = box.expected(asked)
+      const query = `limit=50&q=${encodeURIComponent(asked.text)}`
+      const messages = await walk<{ id: string }>(house, `/mailbox/messages?${query}`, key)
+      assert.deepEqual(messages.map((one) => one.id).sort(), idsOf(answer), asked.text)
+      const threads = await walk<{ id: string }>(house, `/mailbox/threads?${query}`, key)
+      assert.deepEqual(threads.map((one) => one.id).sort(), threadsOf(answer), asked.text)
+    }
+  })
+})
