@@ -30,6 +30,7 @@ const OWNERS = new Map([
   ['thread_refs', 'src/store/threads/'],
   ['correspondents', 'src/store/messages/'],
   ['messages', 'src/store/messages/'],
+  ['message_totals', 'src/store/messages/'],
   ['message_keywords', 'src/store/messages/'],
   ['attachments', 'src/store/messages/'],
   ['message_text', 'src/store/search/'],

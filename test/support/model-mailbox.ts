@@ -5,8 +5,9 @@ import { newId } from '../../src/base/ids.ts'
 import { sha256 } from '../../src/base/secrets.ts'
 import type { Inspection, ParsedMail } from '../../src/mail/mail.ts'
 import type { Place, Ruling } from '../../src/mail/sieve/ruling.ts'
+import type { MessageCount } from '../../src/store/messages/count.ts'
 import type { MessageChange } from '../../src/store/messages/edits.ts'
-import type { Account, Folder } from '../../src/store/records.ts'
+import type { Account, Folder, MessageFilter } from '../../src/store/records.ts'
 import { mailOf, person, type TestStore } from './mailbox.ts'
 import type { Random } from './random.ts'
 
@@ -215,12 +216,33 @@ export class ModelMailbox {
       await one(`SELECT t.n, (SELECT m.n FROM messages m WHERE m.thread = t.n AND m.listed = t.listed
           ORDER BY m.received_at DESC, m.n DESC LIMIT 1) AS last_message FROM threads t WHERE t.account = ? ORDER BY t.n`),
     )
+    await this.#recountTotals(account)
     const { low, high } = { low: account.n * 2 ** 32, high: (account.n + 1) * 2 ** 32 }
     const indexed = await db.scan.all<{ n: number }>(
       'SELECT rowid AS n FROM message_text WHERE rowid BETWEEN ? AND ? ORDER BY 1',
       [BigInt(low), BigInt(high)] as never,
     )
     assert.deepEqual(indexed, await one('SELECT n FROM messages WHERE account = ? ORDER BY n'))
+  }
+
+  /** Counts that are kept as totals, against a count of the messages themselves. */
+  async #recountTotals(account: Account): Promise<void> {
+    const filters: [MessageFilter, string][] = [
+      [{}, 'listed'],
+      [{ isUnread: true }, 'listed AND NOT seen'],
+      [{ isFlagged: true }, 'listed AND flagged'],
+      [{ hasAttachment: true }, 'listed AND has_attachments'],
+      [{ q: 'is:unread in:anywhere' }, 'NOT seen'],
+      [{ isUnread: true, isFlagged: true }, 'listed AND flagged AND NOT seen'],
+    ]
+    for (const [filter, where] of filters) {
+      const [row] = await this.house.db.scan.all<MessageCount>(
+        `SELECT count(*) AS count, coalesce(sum(seen = 0), 0) AS unread, coalesce(sum(size_bytes), 0) AS sizeBytes
+         FROM messages WHERE account = ? AND ${where}`,
+        [account.n],
+      )
+      assert.deepEqual(await this.house.store.messages.count(account, filter), { ...row }, where)
+    }
   }
 
   /** What a client that asks for everything sees. */

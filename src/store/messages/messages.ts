@@ -18,7 +18,7 @@ import { keyOf, numberOf, type Place } from '../search/sql.ts'
 import { threadIdsOf } from '../threads/numbers.ts'
 import { type Original, originalOf } from './answered.ts'
 import { type StoredBodies, storedBodies } from './body-bytes.ts'
-import { countMessages, type MessageCount } from './count.ts'
+import { countMessages, countTotals, type MessageCount } from './count.ts'
 import { detailOf, type KeptStructure, keptStructure } from './detail.ts'
 import { isShort, listPlaces, type MessageCut, type MessageOrder, SORT_KEY } from './list.ts'
 import { changesOfList } from './query-changes.ts'
@@ -136,7 +136,7 @@ export class Messages {
   async count(account: Account, filter: MessageFilter): Promise<MessageCount> {
     const { db, folders, clock } = this.#parts
     const search = await openSearch({ reader: db.read, folders, now: clock.now() }, account, filter)
-    return countMessages(db.scan, search)
+    return (await countTotals(db.read, search)) ?? countMessages(db.scan, search)
   }
 
   /** What lists show of one message; undefined when there is none. */

@@ -110,12 +110,14 @@ describe('the copy in Sent', () => {
   })
 
   it('shows its sender whom no header names, and is found by them', async () => {
-    const sent = sending({ subject: 'Quiet' })
-    sent.copy!.bcc = [person('eve@else.test', 'Eve')]
+    const sent = sending({ subject: 'Quiet', searchText: '请查收合同' })
+    sent.copy!.bcc = [person('eve@else.test', 'Eve 王小明')]
     const { messageId } = await keep(sent)
-    assert.deepEqual((await house.store.messages.get(account, messageId!))!.bcc, [person('eve@else.test', 'Eve')])
+    assert.deepEqual((await house.store.messages.get(account, messageId!))!.bcc, [
+      person('eve@else.test', 'Eve 王小明'),
+    ])
     const cut = { direction: 'desc', limit: 5, sort: 'received_at', collapseThreads: false, after: null } as const
-    for (const q of ['bcc:eve@else.test', 'bcc:eve', 'in:sent quiet']) {
+    for (const q of ['bcc:eve@else.test', 'bcc:eve', 'in:sent quiet', 'in:sent 合同', 'bcc:小明']) {
       const page = await house.store.messages.list(await again(), { q }, cut)
       assert.deepEqual(
         page.items.map(({ id }) => id),
