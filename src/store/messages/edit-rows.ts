@@ -68,21 +68,37 @@ export async function idsOf(reader: Reader, ns: readonly number[]): Promise<stri
   return ns.flatMap((n) => ids.get(n) ?? [])
 }
 
-/** Writes keywords and whether the message is listed. */
+/** Writes keywords and whether the message is listed, of both what has changed: every index over a column that is written is written too. */
 export async function writeEdit(
   tx: Tx,
   account: Account,
-  n: number,
+  row: EditRow,
   { keywords, listed }: { keywords: readonly string[]; listed: boolean },
 ): Promise<void> {
-  const labels = labelsOf(keywords)
-  const flags = FLAGS.map((flag) => keywords.includes(FLAG_KEYWORDS[flag]))
-  await tx.run(
-    `UPDATE messages SET ${FLAGS.map((flag) => `${flag} = ?`).join(', ')}, keywords = ?, listed = ? WHERE n = ?`,
-    [...flags, JSON.stringify(labels), listed, n],
-  )
-  await tx.run('DELETE FROM message_keywords WHERE message = ?', [n])
-  for (const keyword of labels) await tx.insert('message_keywords', { account: account.n, keyword, message: n })
+  const columns: [name: string, value: boolean | string][] = FLAGS.flatMap((flag) => {
+    const keyword = FLAG_KEYWORDS[flag]
+    const on = keywords.includes(keyword)
+    return on === row.keywords.includes(keyword) ? [] : [[flag, on]]
+  })
+  if (listed !== row.listed) columns.push(['listed', listed])
+  const [labels, before] = [labelsOf(keywords), labelsOf(row.keywords)]
+  const dropped = before.filter((keyword) => !labels.includes(keyword))
+  const added = labels.filter((keyword) => !before.includes(keyword))
+  if (dropped.length + added.length > 0) columns.push(['keywords', JSON.stringify(labels)])
+  if (columns.length > 0) {
+    await tx.run(`UPDATE messages SET ${columns.map(([name]) => `${name} = ?`).join(', ')} WHERE n = ?`, [
+      ...columns.map(([, value]) => value),
+      row.n,
+    ])
+  }
+  for (const keyword of dropped) {
+    await tx.run('DELETE FROM message_keywords WHERE account = ? AND keyword = ? AND message = ?', [
+      account.n,
+      keyword,
+      row.n,
+    ])
+  }
+  for (const keyword of added) await tx.insert('message_keywords', { account: account.n, keyword, message: row.n })
 }
 
 /** Erases everything that hangs on the message alone. Content goes later, when nobody names it. */

@@ -8,8 +8,10 @@ import type { Change, ChangeLedger } from '../changes.ts'
 import type { FolderKey, Folders } from '../folders.ts'
 import { addToFolder, countInFolders, foldersOf, messagesIn, partsOf, takeFromFolder } from '../folders-filing.ts'
 import type { Account, ChangeType } from '../records.ts'
+import { threadIdsOf } from '../threads/numbers.ts'
 import { recountThread } from '../threads/recount.ts'
 import { type EditRow, editRows, eraseRows, idsOf, threadMessages, writeEdit } from './edit-rows.ts'
+import { FLAG_KEYWORDS } from './keywords.ts'
 
 /** What is to be changed. Keywords are lower-case, those of the flags (`$seen` …) included; folders are public ids. */
 export interface MessageChange {
@@ -41,7 +43,9 @@ interface Parts {
 /** What a unit of work has touched, gathered for the ledger. */
 interface Touched {
   messages: Change[]
+  /** Threads with a message that changed, and those of them whose counts may have. */
   threads: Set<number>
+  counted: Set<number>
   bytes: number
   count: number
 }
@@ -69,7 +73,7 @@ export class MessageEdits {
       [...rows.values()].map(({ n }) => n),
     )
     const edited: Edited = { updated: [], notFound: [], notUpdated: [] }
-    const touched: Touched = { messages: [], threads: new Set(), bytes: 0, count: 0 }
+    const touched: Touched = { messages: [], threads: new Set(), counted: new Set(), bytes: 0, count: 0 }
     for (const id of ids) {
       const row = rows.get(id)
       if (row === undefined) {
@@ -91,7 +95,7 @@ export class MessageEdits {
   async eraseIn(tx: Tx, account: Account, ids: readonly string[]): Promise<number> {
     const rows = await editRows(tx, account, ids)
     const known = await this.#parts.folders.keys(account, tx)
-    const touched: Touched = { messages: [], threads: new Set(), bytes: 0, count: 0 }
+    const touched: Touched = { messages: [], threads: new Set(), counted: new Set(), bytes: 0, count: 0 }
     const filed = await foldersOf(
       tx,
       [...rows.values()].map(({ n }) => n),
@@ -101,6 +105,7 @@ export class MessageEdits {
       await eraseRows(tx, n)
       touched.messages.push({ type: 'messages', n, object: id, kind: 'destroyed' })
       touched.threads.add(thread)
+      touched.counted.add(thread)
       touched.bytes -= sizeBytes
       touched.count--
     }
@@ -153,17 +158,25 @@ export class MessageEdits {
     if (isSame && left.length === 0 && entered.length === 0) return
     for (const { n } of left) await takeFromFolder(tx, n, row.n)
     for (const { n } of entered) await addToFolder(tx, n, row, this.#parts.clock.now())
-    await writeEdit(tx, account, row.n, { keywords, listed: folders.some(isOutside) })
+    await writeEdit(tx, account, row, { keywords, listed: folders.some(isOutside) })
     touched.messages.push({ type: 'messages', n: row.n, object: row.id, kind: 'updated' })
     touched.threads.add(row.thread)
+    // Labels and the other flags are in no count.
+    const isRead = (list: readonly string[]) => list.includes(FLAG_KEYWORDS.seen)
+    const isCounted = left.length + entered.length > 0 || isRead(keywords) !== isRead(row.keywords)
+    if (isCounted) touched.counted.add(row.thread)
   }
 
-  /** Counts threads and folders anew, and tells the ledger; nothing where nothing changed. */
+  /** Counts threads and folders anew where that may change them, and tells the ledger; nothing where nothing changed. */
   async #tell(tx: Tx, account: Account, known: readonly Named[], touched: Touched): Promise<void> {
     if (touched.messages.length === 0) return
     const told: Change[] = [...touched.messages]
     const changedFolders = new Set<number>()
-    for (const thread of touched.threads) {
+    const uncounted = [...touched.threads.difference(touched.counted)]
+    for (const [n, object] of await threadIdsOf(tx, uncounted)) {
+      told.push({ type: 'threads', n, object, kind: 'updated' })
+    }
+    for (const thread of touched.counted) {
       const messages = await threadMessages(tx, thread)
       const parts = await partsOf(tx, new Map(messages.map(({ n, seen }) => [n, seen])))
       const { id, gone, lastReceivedAt } = await recountThread(tx, thread, messages)
