@@ -42,9 +42,10 @@ export async function editRows(
   ids: readonly string[],
 ): Promise<Map<string, EditRow>> {
   if (ids.length === 0) return new Map()
+  // The plus: of many ids SQLite would rather look at all messages of the account.
   const rows = await reader.all<Row>(
     `SELECT n, id, thread, received_at, size_bytes, listed, seen, flagged, draft, answered, keywords FROM messages
-     WHERE account = ? AND id IN (${ids.map(() => '?').join(', ')})`,
+     WHERE +account = ? AND id IN (${ids.map(() => '?').join(', ')})`,
     [account.n, ...ids],
   )
   return new Map(

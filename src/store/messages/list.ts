@@ -37,11 +37,19 @@ export async function listPlaces(reader: Reader, search: Search, cut: MessageCut
   if (search.never) return []
   const { text } = search
   if (text && cut.sort === 'received_at') {
-    const start = cut.after === null ? null : Number(cut.after[1])
-    return cutOff(await findByText(reader, text, cut, start, textList(search, cut)), cut)
+    return cutOff(
+      await findByText(reader, text, cut, await startNumber(reader, search, cut), textList(search, cut)),
+      cut,
+    )
   }
   const { sql, values } = listStatement(search, cut)
   return cutOff(await reader.all<Place>(sql, values), cut)
+}
+
+/** Where a page by time starts (ms): behind the one before, or at the bound that is asked for; null at the end of the list. */
+function startOf({ received }: Search, { after, direction, sort }: MessageCut): number | null {
+  if (after !== null) return sort === 'received_at' ? Number(after[0]) : null
+  return direction === 'desc' ? received.before : received.from
 }
 
 /** True when an index leads straight to the page, so that few rows are looked at. */
@@ -62,7 +70,7 @@ export function listStatement(search: Search, cut: MessageCut): Fragment {
 
 /** The same messages by text, to be found both ways. */
 export function textList(search: Search, cut: MessageCut): TextList {
-  const crowded = isCrowded(search, cut)
+  const crowded = isCrowded(search, cut.direction, startOf(search, cut))
   return {
     gathered(hits) {
       const isHit = (column: string) => ({ sql: `${column} IN (SELECT n FROM hits)`, values: [] })
@@ -80,6 +88,20 @@ export function textList(search: Search, cut: MessageCut): TextList {
         return walked(search, { ...walk, where: near }, cut, hits, every([hits.areMany, crowded]))
       }),
   }
+}
+
+/** The number of the message a page by time starts with; null at the end of the list. */
+async function startNumber(reader: Reader, search: Search, cut: MessageCut): Promise<number | null> {
+  if (cut.after !== null) return Number(cut.after[1])
+  const { direction } = cut
+  const at = startOf(search, cut)
+  if (at === null) return null
+  const row = await reader.get<{ n: number }>(
+    `SELECT n FROM messages WHERE account = ? AND listed = 1 AND received_at ${direction === 'desc' ? '<=' : '>='} ?
+     ORDER BY received_at ${direction}, n ${direction} LIMIT 1`,
+    [search.account, at],
+  )
+  return row?.n ?? null
 }
 
 function walked(search: Search, walk: Walk, cut: MessageCut, hits: Hits | null, guard: Fragment | null): Fragment {

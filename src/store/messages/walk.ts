@@ -4,7 +4,7 @@ import { type Fragment, folderMessages, inFolder } from '../folders.ts'
 import type { SortDirection } from '../records.ts'
 import type { Hits } from '../search/hits.ts'
 import type { Search } from '../search/search.ts'
-import { type Cut, every, type OrderColumns } from '../search/sql.ts'
+import { every, type OrderColumns } from '../search/sql.ts'
 
 /** A FROM with the conditions that belong to it; the rows have the alias `m` and come in the order of `order`. */
 export interface Walk {
@@ -15,8 +15,9 @@ export interface Walk {
   bare: Fragment | null
 }
 
-/** Messages among which a page should be full for a walk to be worth it at first glance. */
+/** Messages among which a page should be full for a walk to be worth it at first glance; more where a match costs the index more. */
 const CROWD = 1500
+const CROWD_OF_PHRASES = 20_000
 const IN_ROW: OrderColumns = { at: 'm.received_at', n: 'm.n' }
 
 /** Every message of the search, text aside, is met by exactly one of the walks. */
@@ -103,16 +104,19 @@ function either(first: Fragment, second: Fragment): Fragment {
   return { sql: `(${first.sql} OR ${second.sql})`, values: [...first.values, ...second.values] }
 }
 
-/** True (asked once in a statement) when the matches in `near` lie within the first CROWD messages of the list. */
-export function isCrowded({ account }: Search, { direction, after }: Cut): Fragment {
+/**
+ * True (asked once in a statement) when the matches in `near` lie within the first messages of the list, CROWD or so many.
+ * @param start received_at (ms) where the page starts, null for the end of the list
+ */
+export function isCrowded({ account, text }: Search, direction: SortDirection, start: number | null): Fragment {
   const down = direction === 'desc'
-  const from = after === null ? null : { sql: `received_at ${down ? '<=' : '>='} ?`, values: [after[0]] }
+  const from = start === null ? null : { sql: `received_at ${down ? '<=' : '>='} ?`, values: [start] }
   const asked = every([{ sql: 'account = ? AND listed = 1', values: [account] }, from])
   const last = `SELECT n FROM messages WHERE ${asked.sql} ORDER BY received_at ${direction}, n ${direction} LIMIT 1 OFFSET ?`
   const sql = down
     ? `(SELECT low FROM near_edge) >= coalesce((${last}), 0)`
     : `(SELECT high FROM near_edge) <= coalesce((${last}), (SELECT high FROM near_edge))`
-  return { sql, values: [...asked.values, CROWD] }
+  return { sql, values: [...asked.values, text?.kind === 'phrase' ? CROWD_OF_PHRASES : CROWD] }
 }
 
 /** True for times (`column`) as far as `near` reaches. */

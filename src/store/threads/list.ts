@@ -55,7 +55,7 @@ export function listStatement(search: Search, cut: Cut, whole: Whole = null): Fr
 
 /** The same threads by text, to be found both ways. */
 export function textList(search: Search, cut: Cut, whole: Whole = null): TextList {
-  const crowded = isCrowded(search, cut)
+  const crowded = isCrowded(search, cut.direction, cut.after && Number(cut.after[0]))
   return {
     gathered: (hits) => found(messagesGathered(search), cut, hits.areFew, whole),
     walked(hits, glance) {

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import type { Reader } from '../../../src/db/db.ts'
 import { messageHolding } from '../../../src/store/messages/contents.ts'
+import { editRows } from '../../../src/store/messages/edit-rows.ts'
 import { listStatement as messageStatement, textList as messagesByText } from '../../../src/store/messages/list.ts'
 import { changesStatement } from '../../../src/store/messages/query-changes.ts'
 import { messagePlacesOf } from '../../../src/store/messages/thread-messages.ts'
@@ -209,4 +210,20 @@ describe('small looks', () => {
     )) as string
     assert.match(row, /^SEARCH messages USING INDEX messages_blob \(blob=\?/)
   })
+})
+
+it('edits of many messages find them by their ids, however many the account has', async () => {
+  const plans: string[] = []
+  const reader = {
+    all: async (sql: string, values: string[]) => {
+      plans.push(...(await plan({ sql, values })))
+      return []
+    },
+  }
+  await editRows(
+    reader as never,
+    box.account,
+    Array.from({ length: 100 }, (_, index) => `msg_${index}`),
+  )
+  assert.deepEqual(plans, ['SEARCH messages USING INDEX sqlite_autoindex_messages_1 (id=?)'])
 })
