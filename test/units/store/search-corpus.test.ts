@@ -71,7 +71,7 @@ class Mailbox {
     // Few distinct times, in no order: equal ones and late arrivals are the rule here.
     const receivedAt = this.#now - this.#random.below(300) * DAY - this.#random.below(2) * 500
     const mailFrom = 'from@corpus.test'
-    const own = { mailFrom, hostName: 'mx.mailstead.test', queueId: 'x', rcptTo: null, receivedAt }
+    const own = { mailFrom, hostName: 'mx.mailstead.test', queueId: 'x', rcptTo: null, receivedAt, scripts: [] }
     const inspection = inspectOwn(bytes, own)
     const none = 'none' as const
     const target = {
