@@ -36,8 +36,9 @@ export async function snippetsOf(
   term: Term,
 ): Promise<Snippet[]> {
   if (ids.length === 0) return []
+  // The plus: of many ids SQLite would rather look at all messages of the account.
   const rows = await reader.all<Row>(
-    `SELECT id, subject, blob, structure FROM messages WHERE account = ? AND id IN (${ids.map(() => '?').join(', ')})`,
+    `SELECT id, subject, blob, structure FROM messages WHERE +account = ? AND id IN (${ids.map(() => '?').join(', ')})`,
     [account.n, ...ids],
   )
   const byId = new Map(rows.map((row) => [row.id, row]))

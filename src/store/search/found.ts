@@ -1,6 +1,7 @@
 // Where the words of a search stand in a text: judged by the words the search itself is made of.
 
-import { type Term, tokensOf } from './terms.ts'
+import type { Term } from './terms.ts'
+import { foldWord, type PlacedWord, placedWords } from './words.ts'
 
 /** From `start` up to `end` (exclusive), in UTF-16 code units. */
 export interface Stretch {
@@ -28,7 +29,7 @@ const BEHIND = 1000
 export function soughtIn(term: Term, part: 'subject' | 'body'): Sought[] {
   if (term.kind === 'all' || term.kind === 'any') return term.of.flatMap((child) => soughtIn(child, part))
   if (term.kind !== 'words' || (term.part !== part && term.part !== 'any')) return []
-  return [{ words: term.tokens.map(fold), prefix: term.prefix }]
+  return [{ words: term.tokens.map(foldWord), prefix: term.prefix }]
 }
 
 /** The whole text with all that was found in it; null when nothing was. */
@@ -60,8 +61,8 @@ export function firstExcerpt(text: string, sought: readonly Sought[]): Excerpt |
 function* hitsIn(text: string, sought: readonly Sought[]): Generator<Stretch> {
   if (sought.length === 0) return
   const longest = Math.max(...sought.map(({ words }) => words.length))
-  const ahead: Place[] = []
-  const places = placesOf(text)
+  const ahead: PlacedWord[] = []
+  const places = placedWords(text)
   for (;;) {
     while (ahead.length < longest) {
       const { value } = places.next()
@@ -76,26 +77,11 @@ function* hitsIn(text: string, sought: readonly Sought[]): Generator<Stretch> {
   }
 }
 
-function begins(places: readonly Place[], { words, prefix }: Sought): boolean {
+function begins(places: readonly PlacedWord[], { words, prefix }: Sought): boolean {
   return words.every((word, at) => {
     const there = places[at]?.word
     return there === word || (prefix && at === words.length - 1 && there?.startsWith(word) === true)
   })
-}
-
-interface Place extends Stretch {
-  word: string
-}
-
-/** The words of a text in order, and where they stand. */
-function* placesOf(text: string): Generator<Place> {
-  let at = 0
-  for (const token of tokensOf(text)) {
-    const start = text.indexOf(token, at)
-    if (start < 0) continue
-    at = start + token.length
-    yield { start, end: at, word: fold(token) }
-  }
 }
 
 /** What overlaps or follows at once becomes one. */
@@ -107,31 +93,4 @@ function joined(hits: readonly Stretch[]): Stretch[] {
     else apart.push({ start, end })
   }
   return apart
-}
-
-// As FTS5's unicode61 with remove_diacritics 2 spells a word: small letters, those of the Latin alphabet without their marks.
-function fold(word: string): string {
-  if (/^[\x00-\x7f]*$/.test(word)) return word.toLowerCase()
-  let folded = ''
-  for (const letter of word) folded += letters.get(letter) ?? foldLetter(letter)
-  return folded
-}
-
-/** Letters that were folded before: a text has few, and each takes a microsecond. */
-const letters = new Map<string, string>()
-const LETTERS_MAX = 10_000
-
-function foldLetter(letter: string): string {
-  const folded = foldedOf(letter)
-  if (letters.size >= LETTERS_MAX) letters.clear()
-  letters.set(letter, folded)
-  return folded
-}
-
-function foldedOf(letter: string): string {
-  const [base = letter] = letter.normalize('NFD')
-  const plain = /[A-Za-z]/.test(base) ? base : letter
-  // Forms of one letter (ſ and s, ς and σ) have the same capital.
-  const capital = plain.toUpperCase()
-  return (capital.length === plain.length ? capital : plain).toLowerCase().replace(/[\u0300-\u0331]/, '')
 }

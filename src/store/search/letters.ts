@@ -60,6 +60,12 @@ export class Letters {
     return Buffer.from(units.buffer, 0, 2 * length).toString('utf16le')
   }
 
+  /** True for a single character that is a word of its own, as it is written. */
+  isWord(character: string): boolean {
+    const code = character.codePointAt(0)!
+    return character.length === (code > 0xffff ? 2 : 1) && this.#kind(code) === ALONE_PLAIN
+  }
+
   #changes(text: string): boolean {
     for (let i = 0; i < text.length; i++) {
       if (text.charCodeAt(i) >= FIRST && this.#kind(text.codePointAt(i)!) !== PLAIN) return true

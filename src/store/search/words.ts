@@ -42,36 +42,60 @@ export function wordGroups(text: string): string[][] {
   return groups.map(tokensOf).filter((tokens) => tokens.length > 0)
 }
 
-/** The words of a text in the order they stand there, folded, with their places. */
+/** The words of a text in the order they stand there, folded, with their places. Nobody has to look further than he wants. */
 export function* placedWords(text: string): Generator<PlacedWord> {
-  const { cut, starts, ends } = placedText(text.toWellFormed())
-  for (const match of cut.matchAll(TOKEN)) {
-    const last = match.index + match[0].length - 1
-    yield { word: foldWord(match[0]), start: starts[match.index]!, end: ends[last]! }
+  for (const { 0: piece, index } of text.toWellFormed().matchAll(/\S+/g)) {
+    if (cutText(piece) === piece) yield* tokensAt(piece, (at) => index + at)
+    else yield* placedInside(piece, index)
   }
 }
 
-/** A word without case and accents, as the index compares words. */
+/** A word as FTS5's unicode61 with remove_diacritics 2 compares it: small letters, those of the Latin alphabet without their marks. */
 export function foldWord(word: string): string {
-  const plain = word
-    .toLowerCase()
-    .normalize('NFD')
-    .replace(/[\u0300-\u036f]/g, '')
-  return plain.replaceAll('ς', 'σ').replaceAll('µ', 'μ').replaceAll('ſ', 's').normalize('NFC')
+  if (/^[\x00-\x7f]*$/.test(word)) return word.toLowerCase()
+  return [...word].map(foldLetter).join('')
 }
 
-/** The cut text, and for each of its code units where the characters it was made of start and end. */
-function placedText(text: string): { cut: string; starts: number[]; ends: number[] } {
-  const starts: number[] = []
-  const ends: number[] = []
+function foldLetter(letter: string): string {
+  const [base = letter] = letter.normalize('NFD')
+  const plain = /[A-Za-z]/.test(base) ? base : letter
+  // Forms of one letter (ſ and s, ς and σ) have the same capital.
+  const capital = plain.toUpperCase()
+  return (capital.length === plain.length ? capital : plain).toLowerCase().replace(/[\u0300-\u0331]/, '')
+}
+
+function* tokensAt(cut: string, start: (at: number) => number, end = start): Generator<PlacedWord> {
+  for (const { 0: token, index } of cut.matchAll(TOKEN)) {
+    yield { word: foldWord(token), start: start(index), end: end(index + token.length) }
+  }
+}
+
+/** The words of a piece that is cut otherwise than it is written: character by character, each knowing where it comes from. */
+function* placedInside(piece: string, from: number): Generator<PlacedWord> {
   let cut = ''
-  for (const { 0: unit, index } of text.matchAll(UNIT)) {
-    const made = cutText(unit)
+  let starts: number[] = []
+  let ends: number[] = [from]
+  const gathered = () =>
+    tokensAt(
+      cut,
+      (at) => starts[at]!,
+      (at) => ends[at]!,
+    )
+  for (const { 0: unit, index } of piece.matchAll(UNIT)) {
+    const [start, end] = [from + index, from + index + unit.length]
+    const isWord = letters.isWord(unit) && unit.normalize('NFKC') === unit
+    const made = isWord ? ' ' : cutText(unit)
     cut += made
     for (let i = 0; i < made.length; i++) {
-      starts.push(index)
-      ends.push(index + unit.length)
+      starts.push(start)
+      ends.push(end)
     }
+    if (!made.endsWith(' ')) continue
+    yield* gathered()
+    if (isWord) yield { word: unit, start, end }
+    cut = ''
+    starts = []
+    ends = [end]
   }
-  return { cut, starts, ends }
+  yield* gathered()
 }

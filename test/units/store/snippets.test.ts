@@ -57,6 +57,7 @@ describe('what is marked', () => {
       'it',
       '"it s"',
       '東京',
+      '京都',
       '東京都で会議',
       '안녕',
       '안녕하세요',
@@ -92,6 +93,10 @@ describe('what is marked', () => {
     ['from:cafe', null],
     ['is:unread', null],
     ['"invoice 2026" invoice', ['invoice-2026']],
+    ['会議', ['会議']],
+    ['京都', ['京都']],
+    ['안녕 ёлк*', ['안녕', 'ёлка']],
+    ['สวัส', ['สวัส']],
   ]
   for (const [q, expected] of marks) {
     it(q, async () => {
