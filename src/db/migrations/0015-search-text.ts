@@ -11,6 +11,9 @@ const add = (row: 'new' | 'old', sign: '+' | '-') =>
   VALUES (${row}.account, ${row}.listed, ${row}.seen, ${row}.flagged, ${row}.has_attachments, ${sign}1, ${sign}${row}.size_bytes)
   ON CONFLICT DO UPDATE SET messages = messages + excluded.messages, size_bytes = size_bytes + excluded.size_bytes`
 
+// Nothing is left of an account without messages.
+const tidy = 'DELETE FROM message_totals WHERE account = old.account AND messages = 0'
+
 export const searchTextTables = statements(
   15,
   'search-text',
@@ -34,8 +37,8 @@ CREATE TABLE message_totals (
 INSERT INTO message_totals
   SELECT account, listed, seen, flagged, has_attachments, count(*), sum(size_bytes) FROM messages GROUP BY 1, 2, 3, 4, 5;
 CREATE TRIGGER message_totals_come AFTER INSERT ON messages BEGIN ${add('new', '+')}; END;
-CREATE TRIGGER message_totals_go AFTER DELETE ON messages BEGIN ${add('old', '-')}; END;
+CREATE TRIGGER message_totals_go AFTER DELETE ON messages BEGIN ${add('old', '-')}; ${tidy}; END;
 CREATE TRIGGER message_totals_change AFTER UPDATE OF listed, seen, flagged, has_attachments, size_bytes ON messages
-  BEGIN ${add('old', '-')}; ${add('new', '+')}; END;
+  BEGIN ${add('old', '-')}; ${add('new', '+')}; ${tidy}; END;
 `,
 )
