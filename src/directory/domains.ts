@@ -8,8 +8,8 @@ import type { Config } from '../config/config.ts'
 import type { Db, Reader, Row, SqlValue, Tx } from '../db/db.ts'
 import { type Page, type PageKey, pageOf } from '../db/page.ts'
 import { type DkimAlgorithm, type DkimKeys, newDkimPair } from './dkim-keys.ts'
-import { checkDomain, type DomainCheck, type DomainFindings } from './domain-checks.ts'
-import { newDomain, nextState, type VerificationStatus } from './domain-life.ts'
+import type { DomainCheck, DomainFindings } from './domain-checks.ts'
+import { newDomain, type VerificationStatus } from './domain-life.ts'
 import { checkDomainName, domainName, isReserved } from './domain-name.ts'
 import {
   type Domain,
@@ -19,11 +19,11 @@ import {
   type ReceivingDomain,
   receivingOf,
   STANDING,
-  sesColumns,
   standingOf,
   stateColumns,
-  stateOf,
 } from './domain-record.ts'
+import { refuseTaken, yieldTo } from './domains-claims.ts'
+import { DomainLooks } from './domains-looks.ts'
 import type { Filters } from './filters.ts'
 import { SYSTEM_TEAM_ID, teamSuspendedAt } from './teams.ts'
 
@@ -51,9 +51,6 @@ interface DomainParts {
   liesAt(reader: Reader, mailboxId: string, domainId: string, email: string): Promise<boolean>
 }
 
-/** What a look at a domain gave. */
-type Look = DomainFindings & { ses: Awaited<ReturnType<LookAtSes>> }
-
 const TOKEN_LENGTH = 32
 /** Domains one automatic round looks at, and how many of them at once. */
 const ROUND_MAX = 100
@@ -61,9 +58,11 @@ const AT_ONCE = 10
 
 export class Domains {
   readonly #parts: DomainParts
+  readonly #looks: DomainLooks
 
   constructor(parts: DomainParts) {
     this.#parts = parts
+    this.#looks = new DomainLooks(parts)
   }
 
   /**
@@ -181,7 +180,7 @@ export class Domains {
   async verify(teamId: string, id: string): Promise<{ domain: Domain; checks: DomainCheck[] }> {
     const row = await this.#row(this.#parts.db.read, teamId, id)
     if (row === undefined) throw notFound('domain')
-    const findings = await this.#look(row)
+    const findings = await this.#looks.look(await this.#present(this.#parts.db.read, row))
     if (findings.verification === 'unknown') {
       throw new ProductError(
         'service_unavailable',
@@ -189,7 +188,7 @@ export class Domains {
       )
     }
     const domain = await this.#parts.db.write(async (tx) => {
-      const after = await this.#apply(tx, row.n as number, findings, true)
+      const after = await this.#looks.apply(tx, row.n as number, findings, true)
       return after && this.#present(tx, after)
     })
     if (domain === undefined) throw notFound('domain')
@@ -197,8 +196,8 @@ export class Domains {
   }
 
   /** What DNS says of a domain now; nothing is changed by looking. */
-  async inspect({ name, records, removable }: Domain): Promise<DomainFindings> {
-    return checkDomain(this.#parts.resolver, { records, removable, reserved: isReserved(name) })
+  async inspect(domain: Domain): Promise<DomainFindings> {
+    return this.#looks.inspect(domain)
   }
 
   /**
@@ -233,8 +232,8 @@ export class Domains {
       const group = due.slice(looked, looked + AT_ONCE)
       await Promise.all(
         group.map(async (row) => {
-          const findings = await this.#look(row)
-          await db.write((tx) => this.#apply(tx, row.n as number, findings, false))
+          const findings = await this.#looks.look(await this.#present(this.#parts.db.read, row))
+          await db.write((tx) => this.#looks.apply(tx, row.n as number, findings, false))
         }),
       )
       looked += group.length
@@ -298,60 +297,4 @@ export class Domains {
     const view = { mailHosts: config.MAIL_HOSTS, now: clock.now() }
     return (row) => presentDomain(row, { ...view, keys: keys.get(row.id as string)! })
   }
-
-  async #look(row: Row): Promise<Look> {
-    const { lookAtSes, resolver, db } = this.#parts
-    const { records, removable, name, teamId } = await this.#present(db.read, row)
-    const found = await checkDomain(resolver, { records, removable, reserved: isReserved(name) })
-    // Nobody has to prove to the appliance that its own name is its own.
-    const findings = teamId === SYSTEM_TEAM_ID ? { ...found, verification: 'found' as const } : found
-    return { ...findings, ses: await lookAtSes(teamId, name, findings.verification === 'found') }
-  }
-
-  /** @returns the row afterwards; undefined when it is gone */
-  async #apply(tx: Tx, n: number, findings: Look, asked: boolean): Promise<Row | undefined> {
-    const row = await tx.get('SELECT * FROM domains WHERE n = ?', [n])
-    const now = this.#parts.clock.now()
-    if (row === undefined) return undefined
-    const state = stateOf(row)
-    // Somebody else has looked in the meantime: one day must not count twice.
-    if (!asked && (state.nextCheckAt === null || state.nextCheckAt > now)) return row
-    const next = nextState(state, findings.verification, asked, now)
-    const name = row.name as string
-    if (next.status === 'verified' && state.status !== 'verified') {
-      await refuseProven(tx, row.team_id as string, name)
-      await yieldTo(tx, name, row.id as string)
-    }
-    const changed = {
-      ...stateColumns(next),
-      receives: next.status === 'verified' ? 1 : row.receives,
-      ...sesColumns(row, findings.ses),
-    }
-    await this.#parts.dkimKeys.settle(tx, { id: row.id as string, name }, findings.dkim)
-    const columns = Object.keys(changed).map((column) => `${column} = ?`)
-    await tx.run(`UPDATE domains SET ${columns.join(', ')} WHERE n = ?`, [...Object.values(changed), n])
-    return { ...row, ...changed }
-  }
-}
-
-async function refuseTaken(reader: Reader, teamId: string, name: string): Promise<void> {
-  const own = await reader.get('SELECT 1 AS taken FROM domains WHERE team_id = ? AND name = ?', [teamId, name])
-  if (own !== undefined) throw conflict('The team already has this domain.', 'domain')
-  await refuseProven(reader, teamId, name)
-}
-
-async function refuseProven(reader: Reader, teamId: string, name: string): Promise<void> {
-  const other = await reader.get(
-    `SELECT 1 AS taken FROM domains WHERE name = ? AND verification_status = 'verified' AND team_id <> ?`,
-    [name, teamId],
-  )
-  if (other !== undefined) throw conflict('The domain is verified by another team.', 'domain')
-}
-
-// The first to verify wins: others who wait have failed, and one whose proof has lapsed takes no more mail.
-async function yieldTo(tx: Tx, name: string, winnerId: string): Promise<void> {
-  await tx.run(
-    `UPDATE domains SET verification_status = 'failed', receives = 0, next_check_at = NULL WHERE name = ? AND id <> ?`,
-    [name, winnerId],
-  )
 }
