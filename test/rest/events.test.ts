@@ -18,7 +18,9 @@ import { type Json, startHouse } from '../support/house.ts'
 import { data, failure, receive } from './expect.ts'
 
 const clock = new ManualClock()
-const house = await startHouse({ clock })
+// Who claims to write from there is not believed, and its mail lies in Junk.
+const zone = { 'prize.test': { TXT: ['v=spf1 -all'] }, '_dmarc.prize.test': { TXT: ['v=DMARC1; p=quarantine'] } }
+const house = await startHouse({ clock, zone })
 after(() => house.close())
 const team = await house.team()
 await team.domain('shop.test')
@@ -76,6 +78,19 @@ test('a mail that comes in is told to who follows its mailbox, and to nobody els
   })
   await client[Symbol.asyncDispose]()
   await other[Symbol.asyncDispose]()
+})
+
+test('mail in Junk is told as spam, and what a client brings along itself is not told as received', async () => {
+  const ana = await newBox()
+  const { client } = await EventClient.follow(house, ana.key)
+  await receive(house, { from: 'win@prize.test', to: ana.email })
+  clock.advance(COALESCE_MS)
+  assert.deepEqual([(await client.next())!.data.is_spam, (await client.next())!.event], [true, 'state'])
+  const raw = Buffer.from('From: a@b.test\r\nSubject: Old\r\n\r\nOld.\r\n').toString('base64')
+  data(await house.call('POST', '/mailbox/messages/import', ana.key, { raw }), 201)
+  clock.advance(COALESCE_MS)
+  assert.equal((await client.next())!.event, 'state')
+  await client[Symbol.asyncDispose]()
 })
 
 test('a hundred changes at once are one event', async () => {
