@@ -53,10 +53,23 @@ export function* placedWords(text: string): Generator<PlacedWord> {
 /** A word as FTS5's unicode61 with remove_diacritics 2 compares it: small letters, those of the Latin alphabet without their marks. */
 export function foldWord(word: string): string {
   if (/^[\x00-\x7f]*$/.test(word)) return word.toLowerCase()
-  return [...word].map(foldLetter).join('')
+  let folded = ''
+  for (const letter of word) folded += foldedLetters.get(letter) ?? foldLetter(letter)
+  return folded
 }
 
+/** Letters that were folded before: a text has few, and each takes a microsecond. */
+const foldedLetters = new Map<string, string>()
+const LETTERS_MAX = 10_000
+
 function foldLetter(letter: string): string {
+  const folded = foldedOf(letter)
+  if (foldedLetters.size >= LETTERS_MAX) foldedLetters.clear()
+  foldedLetters.set(letter, folded)
+  return folded
+}
+
+function foldedOf(letter: string): string {
   const [base = letter] = letter.normalize('NFD')
   const plain = /[A-Za-z]/.test(base) ? base : letter
   // Forms of one letter (ſ and s, ς and σ) have the same capital.
@@ -84,7 +97,7 @@ function* placedInside(piece: string, from: number): Generator<PlacedWord> {
   for (const { 0: unit, index } of piece.matchAll(UNIT)) {
     const [start, end] = [from + index, from + index + unit.length]
     const isWord = letters.isWord(unit) && unit.normalize('NFKC') === unit
-    const made = isWord ? ' ' : cutText(unit)
+    const made = isWord ? ' ' : cutUnit(unit)
     cut += made
     for (let i = 0; i < made.length; i++) {
       starts.push(start)
@@ -98,4 +111,17 @@ function* placedInside(piece: string, from: number): Generator<PlacedWord> {
     ends = [end]
   }
   yield* gathered()
+}
+
+/** Characters that were cut before; longer spellings are rare. */
+const cutUnits = new Map<string, string>()
+const REMEMBERED_LENGTH = 4
+
+function cutUnit(unit: string): string {
+  const known = cutUnits.get(unit)
+  if (known !== undefined) return known
+  const cut = cutText(unit)
+  if (cutUnits.size >= LETTERS_MAX) cutUnits.clear()
+  if (unit.length <= REMEMBERED_LENGTH) cutUnits.set(unit, cut)
+  return cut
 }
