@@ -13,7 +13,7 @@ import { VirusScan } from './base/virus-scan.ts'
 import { openWake, type Wake } from './base/wake.ts'
 import type { Config } from './config/config.ts'
 import { type DataFolder, openDataFolder } from './config/data-folder.ts'
-import { Db } from './db/db.ts'
+import { Db, type Tx } from './db/db.ts'
 import { lockFolder } from './db/folder-lock.ts'
 import { migrate } from './db/migrate.ts'
 import { blobMigrations, mailMigrations } from './db/migrations/migrations.ts'
@@ -102,8 +102,9 @@ export async function openContext(config: Config, overrides: Overrides = {}): Pr
   const telling = new Telling({ db, clock, log, config, vault, resolver, wake, outbox })
   const store = openStore({ db, blobsDb, clock, vault, wake })
   const openAccount = store.openAccount
+  const noteRoom = (tx: Tx, mailboxId: string) => store.quotas.noteRoom(tx, mailboxId)
   const directory: Directory = openDirectory({
-    ...{ db, clock, vault, resolver, config, openAccount },
+    ...{ db, clock, vault, resolver, config, openAccount, noteRoom },
     foreignIn: (reader, teamId, scope) => outbound.foreignIn(reader, teamId, scope),
     lookAtSes: (teamId, name, proven) => outbound.sesIdentities.look(teamId, name, proven),
     outside: agentsOutside(() => outbound),

@@ -49,7 +49,9 @@ export interface DirectoryParts {
   resolver: Resolver
   config: Config
   /** Makes the mail side of a new mailbox inside the unit of work that makes the mailbox. */
-  openAccount(tx: Tx, mailboxId: string): Promise<void>
+  openAccount(tx: Tx, mailboxId: string, email: string): Promise<void>
+  /** Tells clients of a mailbox that the room it may take was changed. */
+  noteRoom(tx: Tx, mailboxId: string): Promise<void>
   /** See {@link ForeignIn}. */
   foreignIn: ForeignIn
   /** See {@link LookAtSes}. */

@@ -63,7 +63,9 @@ interface MailboxParts {
   filters: Filters
   sieveScripts: SieveScripts
   /** Makes the mail side of a new mailbox: folders and counters. */
-  openAccount(tx: Tx, mailboxId: string): Promise<void>
+  openAccount(tx: Tx, mailboxId: string, email: string): Promise<void>
+  /** Tells clients of a mailbox that the room it may take was changed. */
+  noteRoom(tx: Tx, mailboxId: string): Promise<void>
   foreignIn: ForeignIn
 }
 
@@ -210,7 +212,7 @@ export class Mailboxes {
     usedBytes: number,
     check?: (current: Mailbox) => void,
   ): Promise<Mailbox> {
-    const { foreignIn } = this.#parts
+    const { foreignIn, noteRoom } = this.#parts
     return this.#change(teamId, id, async (mailbox, _now, tx) => {
       check?.(mailbox)
       if (mailbox.status === 'deleted') throw conflict('The mailbox is deleted.')
@@ -222,6 +224,7 @@ export class Mailboxes {
       if (quotaBytes !== mailbox.quotaBytes && quotaBytes < usedBytes) {
         throw invalid('quota_bytes', 'below_usage', `The mailbox already holds ${usedBytes} bytes.`)
       }
+      if (quotaBytes !== mailbox.quotaBytes) await noteRoom(tx, id)
       return {
         ...mailbox,
         quotaBytes,
@@ -349,7 +352,7 @@ export class Mailboxes {
       updatedAt: now,
     }
     await tx.insert('mailboxes', mailboxRow(mailbox))
-    await openAccount(tx, mailbox.id)
+    await openAccount(tx, mailbox.id, mailbox.email)
     return mailbox
   }
 
@@ -381,6 +384,7 @@ export class Mailboxes {
       this.#parts.clock.now(),
       id,
     ])
+    await this.#parts.noteRoom(tx, id)
   }
 
   /** Says which script is run over the mail of a mailbox. */

@@ -82,8 +82,9 @@ export class Submitter {
     const { clock, config } = this.#parts
     const oneTo = desk.sender.source === 'batch_api'
     const rules = { now: clock.now(), extra: config.ATTACHMENT_EXTRA_EXTENSIONS, oneTo }
-    const checked = checkMail(mail, rules)
     const author = await desk.from(mail.from)
+    // Whom the identity writes to as well counts as if it had been named.
+    const checked = checkMail({ ...mail, bcc: mail.bcc ?? author.bcc }, rules)
     const { email } = author.from
     const returnPath = mail.returnPath === null ? null : await desk.returnPath(mail.returnPath)
     const original = await desk.original(mail)
@@ -102,7 +103,7 @@ export class Submitter {
     const domainId = (await desk.domainOf(email))?.id ?? null
     return {
       ...{ id, from: author.from, bcc, recipients, returnPath, subject, internetMessageId },
-      ...{ domainId, original, sendAt, written },
+      ...{ domainId, original, sendAt, written, identityId: author.identityId },
     }
   }
 
@@ -119,7 +120,7 @@ function draftOf(mail: NewMail, checked: CheckedMail, { from, replyTo }: From) {
   const { textBody, htmlBody } = mail
   return {
     ...{ from, to, cc, bcc, subject, headers, attachments, inReplyTo, references, textBody, htmlBody },
-    replyTo: checked.replyTo.length > 0 ? checked.replyTo : replyTo,
+    replyTo: checked.replyTo.length > 0 || mail.replyTo !== null ? checked.replyTo : replyTo,
     date: sendAt,
   }
 }

@@ -11,6 +11,7 @@ interface AccountRow {
   mailbox_id: string
   used_bytes: number
   message_count: number
+  attachment_bytes: number
   full_since: number | null
   last_activity_at: number | null
   messages_seq: number
@@ -22,7 +23,7 @@ interface AccountRow {
 }
 
 const STATES = CHANGE_TYPES.map((type) => `${type}_seq`).join(', ')
-const COLUMNS = `n, mailbox_id, used_bytes, message_count, full_since, last_activity_at, ${STATES}`
+const COLUMNS = `n, mailbox_id, used_bytes, message_count, attachment_bytes, full_since, last_activity_at, ${STATES}`
 
 // Decisions §10.1: the first letter says the type, the rest is the counter in base 36. Opaque to clients.
 const LETTER: Record<ChangeType, string> = {
@@ -186,12 +187,19 @@ export class Accounts {
   }
 }
 
+/** Counts files that came with a message, or went with one (bytes below 0); nothing where there are none. */
+export async function countAttachments(tx: Tx, account: number, bytes: number): Promise<void> {
+  if (bytes === 0) return
+  await tx.run('UPDATE accounts SET attachment_bytes = attachment_bytes + ? WHERE n = ?', [bytes, account])
+}
+
 function present(row: AccountRow): Account {
   return {
     n: row.n,
     mailboxId: row.mailbox_id,
     usedBytes: row.used_bytes,
     messageCount: row.message_count,
+    attachmentBytes: row.attachment_bytes,
     fullSince: row.full_since,
     lastActivityAt: row.last_activity_at,
     states: {

@@ -15,6 +15,8 @@ export interface Change {
   /** Public id. */
   object: string
   kind: 'created' | 'updated' | 'destroyed'
+  /** True when nothing changed but how much there is in it. */
+  countsOnly?: true
 }
 
 /** What happened to the objects of a type since a state (decisions §10.3 "Changes object"). */
@@ -25,6 +27,8 @@ export interface Changes {
   created: string[]
   updated: string[]
   destroyed: string[]
+  /** True when there is something in `updated`, and nothing but counts changed of it. */
+  countsOnly: boolean
 }
 
 /** One end of an object's life as the ledger tells it. */
@@ -32,6 +36,8 @@ interface Point {
   object: string
   seq: number
   kind: 'created' | 'updated' | 'destroyed'
+  /** Nothing but counts changed since the state that was asked for. */
+  countsOnly: boolean
 }
 
 /** Before the first number: when an object came whose beginning is not told any more. */
@@ -56,13 +62,17 @@ export class ChangeLedger {
     for (const change of changes) {
       const created = change.kind === 'created' ? seq : LONG_AGO
       const gone = change.kind === 'destroyed' ? 1 : 0
-      values.push(account, change.type, change.n, change.object, created, seq, gone, now)
+      // Of what is forgotten nobody is told: whatever changed before the ledger begins is as long ago as its creation.
+      const altered = change.countsOnly ? LONG_AGO : seq
+      values.push(account, change.type, change.n, change.object, created, seq, gone, now, altered)
     }
-    const marks = changes.map(() => '(?, ?, ?, ?, ?, ?, ?, ?)').join(', ')
+    const marks = changes.map(() => '(?, ?, ?, ?, ?, ?, ?, ?, ?)').join(', ')
     await tx.run(
-      `INSERT INTO changes (account, type, n, object, created_seq, changed_seq, gone, changed_at) VALUES ${marks}
+      `INSERT INTO changes (account, type, n, object, created_seq, changed_seq, gone, changed_at, altered_seq)
+       VALUES ${marks}
        ON CONFLICT (account, type, n) DO UPDATE SET
-         changed_seq = excluded.changed_seq, gone = excluded.gone, changed_at = excluded.changed_at`,
+         changed_seq = excluded.changed_seq, gone = excluded.gone, changed_at = excluded.changed_at,
+         altered_seq = max(excluded.altered_seq, coalesce(altered_seq, changed_seq))`,
       values,
     )
   }
@@ -131,14 +141,21 @@ export class ChangeLedger {
        ORDER BY created_seq LIMIT ?`,
       [account, type, from, to, max],
     )
-    const changed = await this.#db.read.all<{ object: string; seq: number; gone: number }>(
-      `SELECT object, changed_seq AS seq, gone FROM changes WHERE account = ? AND type = ? AND changed_seq > ? AND changed_seq <= ?
+    const changed = await this.#db.read.all<{ object: string; seq: number; gone: number; altered: number }>(
+      `SELECT object, changed_seq AS seq, gone, coalesce(altered_seq, changed_seq) AS altered FROM changes WHERE account = ? AND type = ? AND changed_seq > ? AND changed_seq <= ?
        AND (gone = 1 OR changed_seq > created_seq) ORDER BY changed_seq LIMIT ?`,
       [account, type, from, to, max],
     )
     const points: Point[] = [
-      ...created.map((row): Point => ({ object: row.object, seq: row.seq, kind: 'created' })),
-      ...changed.map((row): Point => ({ object: row.object, seq: row.seq, kind: row.gone ? 'destroyed' : 'updated' })),
+      ...created.map((row): Point => ({ object: row.object, seq: row.seq, kind: 'created', countsOnly: false })),
+      ...changed.map(
+        (row): Point => ({
+          object: row.object,
+          seq: row.seq,
+          kind: row.gone ? 'destroyed' : 'updated',
+          countsOnly: row.altered <= from,
+        }),
+      ),
     ]
     // A creation stands before what happened to the object in the same unit of work.
     const order = { created: 0, updated: 1, destroyed: 2 }
@@ -184,7 +201,7 @@ export async function isRemembered(reader: Reader, account: number, type: Change
 }
 
 /** created + updated = created; created + destroyed = nothing. */
-function fold(points: readonly Point[]): { created: string[]; updated: string[]; destroyed: string[] } {
+function fold(points: readonly Point[]): Pick<Changes, 'created' | 'updated' | 'destroyed' | 'countsOnly'> {
   const kinds = new Map<string, 'created' | 'updated' | 'destroyed'>()
   for (const point of points) {
     const before = kinds.get(point.object)
@@ -192,5 +209,8 @@ function fold(points: readonly Point[]): { created: string[]; updated: string[];
     else if (before !== 'created') kinds.set(point.object, point.kind)
   }
   const of = (kind: string) => [...kinds].filter(([, value]) => value === kind).map(([object]) => object)
-  return { created: of('created'), updated: of('updated'), destroyed: of('destroyed') }
+  const updated = of('updated')
+  const altered = new Set(points.filter(({ countsOnly }) => !countsOnly).map(({ object }) => object))
+  const countsOnly = updated.length > 0 && updated.every((object) => !altered.has(object))
+  return { created: of('created'), updated, destroyed: of('destroyed'), countsOnly }
 }

@@ -59,7 +59,9 @@ export async function placeMessage(tx: Tx, placing: Placing): Promise<Placed> {
   const changes: Change[] = [
     { type: 'messages', n, object: message.id, kind: 'created' },
     { type: 'threads', n: joined.n, object: joined.id, kind: joined.created ? 'created' : 'updated' },
-    ...folders.map((folder): Change => ({ type: 'folders', n: folder.n, object: folder.id, kind: 'updated' })),
+    ...folders.map(
+      (folder): Change => ({ type: 'folders', n: folder.n, object: folder.id, kind: 'updated', countsOnly: true }),
+    ),
   ]
   return { n, attachmentIds, joined, changes }
 }

@@ -24,6 +24,8 @@ export interface Account {
   mailboxId: string
   usedBytes: number
   messageCount: number
+  /** Bytes of the files in its messages, decoded. */
+  attachmentBytes: number
   /** When it first had no room, null while it has. */
   fullSince: number | null
   lastActivityAt: number | null

@@ -11,6 +11,7 @@ import type { Folders } from './folders.ts'
 import { markAnswered, type Original } from './messages/answered.ts'
 import { placeMessage } from './place.ts'
 import type { Account, MessageAuthentication } from './records.ts'
+import type { SentHours } from './sent-hours.ts'
 import type { Submissions } from './submissions.ts'
 
 /** A mail that was accepted from a mailbox. */
@@ -24,6 +25,8 @@ export interface SentMail {
   /** Addresses of the mailbox, lower-case. */
   own: readonly string[]
   answers: Original | null
+  /** `idn_…`: as whom it is sent. */
+  identityId: string
   /** Earliest time it leaves, ms. */
   sendAt: number
 }
@@ -61,6 +64,7 @@ interface Parts {
   folders: Folders
   changes: ChangeLedger
   submissions: Submissions
+  sentHours: SentHours
   names: BlobNames
 }
 
@@ -73,7 +77,7 @@ export class SentMails {
 
   /** Writes all of it as part of the unit of work that accepts the mail. Room in the mailbox is the caller's question. */
   async keep(tx: Tx, account: Account, sent: SentMail): Promise<KeptSent> {
-    const { accounts, changes, submissions, clock } = this.#parts
+    const { accounts, changes, submissions, sentHours, clock } = this.#parts
     const { answers } = sent
     const told: Change[] = []
     const copy = sent.copy && (await this.#copy(tx, account, sent, sent.copy, told))
@@ -84,7 +88,6 @@ export class SentMails {
       account: account.n,
       messageId,
       threadId,
-      identityId: null,
     })
     told.push({ type: 'submissions', n: submission.n, object: submission.id, kind: 'created' })
     if (answers !== null && (await markAnswered(tx, answers.n))) {
@@ -96,8 +99,8 @@ export class SentMails {
       }
     }
     const came = { bytes: sent.copy?.sizeBytes ?? 0, messages: copy === null ? 0 : 1 }
-    const types = new Set(told.map(({ type }) => type))
-    if (copy !== null) types.add('quotas')
+    await sentHours.add(tx, account.n, sent.envelope.rcptTo.length)
+    const types = new Set(told.map(({ type }) => type)).add('quotas')
     const seq = await accounts.advance(tx, account.n, [...types], came)
     await changes.record(tx, account.n, seq, told, clock.now())
     return { submissionId: submission.id, messageId, threadId }

@@ -7,13 +7,14 @@ import type { Db, Tx } from '../db/db.ts'
 import { Accounts } from './accounts.ts'
 import { BlobNames } from './blob-names.ts'
 import { Blobs } from './blobs.ts'
-import { ChangeLedger } from './changes.ts'
+import { type Change, ChangeLedger } from './changes.ts'
 import { ChangeHistory } from './changes-history.ts'
 import { Contents, heldNames } from './contents.ts'
 import { type ArrivedMail, type Delivered, Deliverer, type DeliverTarget } from './deliver.ts'
 import { Emptying } from './emptying.ts'
 import { Folders } from './folders.ts'
 import { FolderEdits } from './folders-edit.ts'
+import { Identities } from './identities.ts'
 import { Imports } from './imports.ts'
 import { InboundLog } from './inbound-log.ts'
 import { MessageEdits } from './messages/edits.ts'
@@ -23,7 +24,9 @@ import { Counters } from './metrics/counters.ts'
 import { Reports } from './metrics/reports.ts'
 import { RollUp } from './metrics/roll-up.ts'
 import { Purge, type PurgePart } from './purge.ts'
+import { Quotas } from './quotas.ts'
 import { SentMails } from './sent.ts'
+import { SentHours } from './sent-hours.ts'
 import { Submissions } from './submissions.ts'
 import { TextRenewal } from './text-renewal.ts'
 import { purgeReferences, purgeThreads } from './threads/purge.ts'
@@ -65,8 +68,17 @@ export interface Store {
   purge: Purge
   /** Brings the search texts of earlier versions into today's form. */
   textRenewal: TextRenewal
-  /** Makes the account of a new mailbox with its folders, inside the unit of work that makes the mailbox. */
-  openAccount(tx: Tx, mailboxId: string): Promise<void>
+  /** As whom mailboxes write. */
+  identities: Identities
+  /** The limits of mailboxes. */
+  quotas: Quotas
+  /** How much mailboxes sent within a day. */
+  sentHours: SentHours
+  /**
+   * Makes the account of a new mailbox with its folders, its primary identity and its quotas, inside the unit of work that makes
+   * the mailbox.
+   */
+  openAccount(tx: Tx, mailboxId: string, email: string): Promise<void>
   /** See {@link Deliverer.deliver}. */
   deliver(
     mail: ArrivedMail,
@@ -86,6 +98,9 @@ export function openStore(parts: { db: Db; blobsDb: Db; clock: Clock; vault: Vau
   const uploads = new Uploads({ db, clock, names, heldNames })
   const submissions = new Submissions({ db, clock, accounts, changes })
   const counters = new Counters()
+  const sentHours = new SentHours({ db, clock })
+  const identities = new Identities({ db, clock, accounts, changes })
+  const quotas = new Quotas({ db, clock, accounts, changes })
   const edits = new MessageEdits({ db, clock, accounts, folders, changes })
   const folderEdits = new FolderEdits({ db, clock, accounts, changes, edits })
   const deliverer = new Deliverer({ db, clock, accounts, folders, folderEdits, changes, blobs, names })
@@ -98,6 +113,9 @@ export function openStore(parts: { db: Db; blobsDb: Db; clock: Clock; vault: Vau
     (tx, account, limit) => uploads.purgeIn(tx, account, limit),
     (tx, account, limit) => submissions.purgeIn(tx, account, limit),
     (tx, account, limit) => deliverer.purgeIn(tx, account, limit),
+    (tx, account) => identities.purgeIn(tx, account),
+    (tx, account) => quotas.purgeIn(tx, account),
+    (tx, account) => sentHours.purgeIn(tx, account),
     (tx, account, limit) => changes.purgeIn(tx, account, limit),
     (tx, account) => accounts.purgeIn(tx, account),
   ]
@@ -119,16 +137,21 @@ export function openStore(parts: { db: Db; blobsDb: Db; clock: Clock; vault: Vau
     counters,
     rollUp: new RollUp({ db, clock }),
     reports: new Reports(db),
-    sent: new SentMails({ clock, accounts, folders, changes, submissions, names }),
+    sent: new SentMails({ clock, accounts, folders, changes, submissions, sentHours, names }),
     submissions,
     emptying: new Emptying({ db, accounts, edits }),
     purge: new Purge({ db, accounts, parts: kept }),
     textRenewal: new TextRenewal({ db, accounts, blobs }),
-    async openAccount(tx, mailboxId) {
+    identities,
+    quotas,
+    sentHours,
+    async openAccount(tx, mailboxId, email) {
       const account = await accounts.open(tx, mailboxId)
-      const created = await folders.open(tx, account)
-      const seq = await accounts.advance(tx, account, ['folders', 'quotas'], { bytes: 0, messages: 0 })
-      const rows = created.map(({ n, id }) => ({ type: 'folders', n, object: id, kind: 'created' }) as const)
+      const made = await folders.open(tx, account)
+      const rows: Change[] = made.map(({ n, id }) => ({ type: 'folders', n, object: id, kind: 'created' }))
+      rows.push(await identities.open(tx, account, email), ...(await quotas.open(tx, account)))
+      const types = ['folders', 'identities', 'quotas'] as const
+      const seq = await accounts.advance(tx, account, types, { bytes: 0, messages: 0 })
       await changes.record(tx, account, seq, rows, clock.now())
     },
     deliver: (mail, targets, note) => deliverer.deliver(mail, targets, note),

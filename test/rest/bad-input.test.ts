@@ -63,6 +63,9 @@ before(async () => {
   const script = await house.call('POST', '/mailbox/sieve-scripts', ana.key, { name: 'One', content: 'keep;' })
   ids.set('sieveScript', data<{ id: string }>(script, 201).id)
   ids.set('attachment', data<{ id: string }>(file, 201).id)
+  const alias = { email: 'ana+x@shop.test' }
+  ids.set('identity', data<{ id: string }>(await house.call('POST', '/mailbox/identities', ana.key, alias), 201).id)
+  ids.set('quota', data<{ id: string }[]>(await house.get('/mailbox/quotas', ana.key))[0]!.id)
   ids.set('limitRequest', await make('/providers/shared-amazon-ses-limit-request', {}))
 })
 
@@ -119,13 +122,8 @@ function needed(route: Route, tried = ''): string {
     properties: Record<string, { default?: unknown; enum?: string[] }>
   }
   const names = required.filter((name) => name !== tried && properties[name]!.default === undefined)
-  const state = /Thread/.test(route.operation)
-    ? 't0'
-    : /Folder/.test(route.operation)
-      ? 'f0'
-      : /Submission/.test(route.operation)
-        ? 's0'
-        : 'm0'
+  const kind = /Thread|Folder|Submission|Identit|Quota/.exec(route.operation)?.[0] ?? 'Message'
+  const state = `${kind[0]!.toLowerCase()}0`
   const type = /Folder/.test(route.operation) ? 'folders' : 'messages'
   const known = new Map([
     ['since_state', state],

@@ -112,6 +112,9 @@ test('a mailbox writes as itself, as its aliases, with a tag of either, and as n
     return house.call('POST', '/mailbox/messages/send', box.key, mail)
   }
   const own = ['writer@shop.test', 'sales@shop.test', 'Sales+spring@shop.test']
+  const identify = (email: string) => house.call('POST', '/mailbox/identities', box.key, { email })
+  for (const email of own.slice(1)) data(await identify(email), 201)
+  issues(await identify('readers@shop.test'), 422, 'validation_error', ['email forbidden_value'])
   for (const from of own) data(await send(from), 202)
   for (const from of ['readers@shop.test', 'reader@shop.test', 'nobody@shop.test', 'sales@else.test']) {
     issues(await send(from), 422, 'validation_error', ['from.email forbidden_value'])

@@ -120,7 +120,7 @@ function keyFor({ permission }: Operation): string | null {
 /** The state of the type an operation names. */
 async function state(operationId: string): Promise<string> {
   const { states } = data<{ states: Record<string, string> }>(await house.get('/mailbox/session', secrets.mailbox))
-  const type = Object.keys(states).find((name) => operationId.includes(`${name[0]!.toUpperCase()}${name.slice(1, -1)}`))
+  const type = Object.keys(states).find((name) => operationId.toLowerCase().includes(name.replace(/(?:ie)?s$/, '')))
   return states[type!]!
 }
 

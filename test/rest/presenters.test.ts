@@ -182,6 +182,7 @@ test('usage is left out when the store could not be read, and only then', () => 
     n: 1,
     mailboxId: mailbox.id,
     usedBytes: 0,
+    attachmentBytes: 0,
     messageCount: 0,
     fullSince: null,
     lastActivityAt: null,

@@ -243,7 +243,9 @@ describe('who it is from', () => {
     assert.equal(logged!.from_email, 'desk@relay.example')
   })
 
-  test('is a mailbox itself or a tag of it, with a copy in Sent', async () => {
+  test('is one of the identities of a mailbox, with a copy in Sent', async () => {
+    const spring = { email: 'ana+spring@shop.test' }
+    data(await house.call('POST', '/mailbox/identities', ana.key, spring), 201)
     const wishes = [
       message({ from: undefined, subject: 'As myself', bcc: [{ email: 'eve@shop.test' }] }),
       message({ from: { email: 'Ana+spring@Shop.test', name: 'Ana in spring' }, subject: 'With a tag' }),

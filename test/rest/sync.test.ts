@@ -16,7 +16,7 @@ const session = async () => data<Json>(await house.get('/mailbox/session', ana.k
 test('changes of several types are those each type tells of itself, and the session names the types', async () => {
   const before = await session()
   const { types } = before.capabilities.sync
-  assert.deepEqual([before.capabilities.sync.typed_changes, types.length], [true, 4])
+  assert.deepEqual([before.capabilities.sync.typed_changes, types.length], [true, 6])
   await receive(house, { to: ana.email })
   const pairs = types.map((type: string) => `since=${type}:${before.states[type]}`)
   const { changes } = data<Json>(await ask(pairs.join('&')))
@@ -36,7 +36,7 @@ test('what is asked for in both forms, in none, of no type or of one twice is re
     ['type=messages', 400, 'missing_parameter', 'since_state required'],
     [`type=messages&since=messages:${messages}`, 422, 'validation_error', 'since forbidden_value'],
     [`since=messages:${messages},messages:${messages}`, 400, 'invalid_parameter', 'since duplicate'],
-    [`since=quotas:${messages}`, 400, 'invalid_parameter', 'since invalid_format'],
+    [`since=contacts:${messages}`, 400, 'invalid_parameter', 'since invalid_format'],
     ['since=messages', 400, 'invalid_parameter', 'since invalid_format'],
   ] as const) {
     issues(await ask(query), status, code, [wrong])

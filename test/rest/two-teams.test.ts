@@ -52,9 +52,16 @@ before(async () => {
   owned.set('attachment', await upload())
   const script = await house.call('POST', '/mailbox/sieve-scripts', ana.key, { name: 'One', content: 'keep;' })
   owned.set('sieveScript', data<{ id: string }>(script, 201).id)
+  for (const kind of ['identity', 'quota'] as const) owned.set(kind, await firstOf(kind))
   const credit = { type: 'purchase', amount: 1, description: 'x' } as const
   owned.set('transaction', (await house.app.outbound.ledger.credit(owner.id, credit)).id)
 })
+
+/** What every mailbox has from its first day. */
+async function firstOf(kind: 'identity' | 'quota'): Promise<string> {
+  const path = kind === 'identity' ? '/mailbox/identities' : '/mailbox/quotas'
+  return data<{ id: string }[]>(await house.get(path, ana.key))[0]!.id
+}
 
 async function upload(): Promise<string> {
   const body = { filename: 'a.txt', content: 'YQ==' }

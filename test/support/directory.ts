@@ -54,7 +54,7 @@ export async function openTestDirectory(zone: Zone = {}): Promise<TestDirectory>
     accounts.push(mailboxId)
   }
   const directory = openDirectory({
-    ...{ db, clock, vault, resolver, config, openAccount },
+    ...{ db, clock, vault, resolver, config, openAccount, noteRoom: async () => {} },
     // No sending accounts here: whatever is named is nobody's.
     foreignIn: async (_reader, _team, scope) =>
       new Set(scope.type === 'providers' ? scope.providerIds : scope.type === 'group' ? scope.groupIds : []),

@@ -119,7 +119,7 @@ export class TestMailbox {
   static async open(house: TestStore): Promise<TestMailbox> {
     const { db, store } = house
     const mailboxId = newId('mailbox')
-    await db.write((tx) => store.openAccount(tx, mailboxId))
+    await db.write((tx) => store.openAccount(tx, mailboxId, 'ana@shop.test'))
     const account = (await store.accounts.byMailbox(mailboxId))!
     const keys = await store.folders.keys(account)
     return new TestMailbox(house, account, new Map(keys.map((key) => [key.role!, key])))

@@ -33,7 +33,7 @@ export class ModelMailbox {
 
   static async open(house: TestStore, random: Random): Promise<ModelMailbox> {
     const mailboxId = newId('mailbox')
-    await house.db.write((tx) => house.store.openAccount(tx, mailboxId))
+    await house.db.write((tx) => house.store.openAccount(tx, mailboxId, 'ana@shop.test'))
     return new ModelMailbox(house, mailboxId, random)
   }
 

@@ -19,7 +19,7 @@ export interface AgentParts {
   domains: Pick<Domains, 'system'>
   mailboxes: Pick<Mailboxes, 'createForAgent' | 'byEmail' | 'byId' | 'suspendIn' | 'raiseQuota' | 'delete'>
   /** Makes the mail side of an inbox. */
-  openAccount(tx: Tx, mailboxId: string): Promise<void>
+  openAccount(tx: Tx, mailboxId: string, email: string): Promise<void>
   post: Post
   people: People
   /** Mail of a mailbox that waits to leave is rejected: nobody allows it any more. */

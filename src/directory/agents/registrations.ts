@@ -151,17 +151,17 @@ export class Registrations {
   /** Sets up the mail side of the inboxes that wait for it. @returns how many */
   async provisionDue(): Promise<number> {
     const { db, clock, openAccount } = this.#parts
-    const due = await db.read.all<{ n: number; mailbox_id: string }>(
-      'SELECT n, mailbox_id FROM agent_registrations WHERE provisioned_at IS NULL ORDER BY n LIMIT ?',
+    const due = await db.read.all<{ n: number; mailbox_id: string; email: string }>(
+      'SELECT n, mailbox_id, email FROM agent_registrations WHERE provisioned_at IS NULL ORDER BY n LIMIT ?',
       [PROVISION_MAX],
     )
-    for (const { n, mailbox_id } of due) {
+    for (const { n, mailbox_id, email } of due) {
       await db.write(async (tx) => {
         const { changes } = await tx.run(
           'UPDATE agent_registrations SET provisioned_at = ? WHERE n = ? AND provisioned_at IS NULL',
           [clock.now(), n],
         )
-        if (changes > 0) await openAccount(tx, mailbox_id)
+        if (changes > 0) await openAccount(tx, mailbox_id, email)
       })
     }
     return due.length

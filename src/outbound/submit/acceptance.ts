@@ -13,7 +13,7 @@ import type { OutboundParts } from '../parts.ts'
 import type { Queue } from '../queue.ts'
 import type { Email } from '../records.ts'
 import type { Suppressions } from '../suppressions.ts'
-import type { Desk, SendingMailbox } from './desk.ts'
+import { type Desk, type SendingMailbox, strangeSender } from './desk.ts'
 import type { MadeSubmission, Submitted } from './new-mail.ts'
 
 /** How long it is tried to deliver a mail, from the time it may first leave (decisions §6.2). ms */
@@ -32,6 +32,8 @@ export interface Ready {
   /** `mdom_…` of the From domain, where it is one of the team's. */
   domainId: string | null
   original: Original | null
+  /** `idn_…` of a mailbox it is sent from. */
+  identityId: string | null
   sendAt: number
   /** Its content is in the blob store. `mail` is there when a copy is wanted. */
   written: Written
@@ -67,6 +69,10 @@ export class Acceptance {
 
   async #one(tx: Tx, desk: Desk, mail: Ready, suppressed: ReadonlySet<string>): Promise<Submitted> {
     const { emails, fate, queue, meter, clock } = this.#parts
+    // It may have been removed while the mail was composed.
+    if (desk.box !== null && !(await this.#hasIdentity(tx, desk.box, mail))) {
+      return { kind: 'failed', error: strangeSender() }
+    }
     if (desk.box !== null && !hasRoom(await this.#grown(tx, desk.box), mail.written)) {
       return { kind: 'failed', error: mailboxFull() }
     }
@@ -112,6 +118,10 @@ export class Acceptance {
     }
   }
 
+  #hasIdentity(tx: Tx, { account }: SendingMailbox, { identityId }: Ready): Promise<boolean> {
+    return this.#parts.store.identities.has(tx, account, identityId!)
+  }
+
   /** The mailbox with all that has come into it meanwhile. */
   async #grown(tx: Tx, { mailbox }: SendingMailbox): Promise<SendingMailbox> {
     return { mailbox, account: (await this.#parts.store.accounts.byMailbox(mailbox.id, tx))! }
@@ -128,6 +138,7 @@ export class Acceptance {
       envelope: { mailFrom: mail.returnPath ?? bounceAddress(vault, config, email.n), rcptTo: recipients },
       own: [mailbox.email, mail.from.email],
       answers: original,
+      identityId: mail.identityId!,
       sendAt,
     })
     return { id: kept.submissionId, messageId: kept.messageId }

@@ -42,7 +42,7 @@ export interface Rules {
 /** @throws ProductError missing_parameter, validation_error, payload_too_large */
 export function checkMail(mail: NewMail, { now, extra, oneTo }: Rules): CheckedMail {
   const to = mail.to.map((address, index) => checkRecipient(oneTo ? 'to' : `to.${index}`, address))
-  const [cc, bcc] = [listOf('cc', mail.cc), listOf('bcc', mail.bcc)]
+  const [cc, bcc] = [listOf('cc', mail.cc), listOf('bcc', mail.bcc ?? [])]
   const checked = checkHeaders('custom_headers', mail.headers)
   refuseTwice(mail, checked)
   return {
@@ -50,7 +50,7 @@ export function checkMail(mail: NewMail, { now, extra, oneTo }: Rules): CheckedM
     to,
     cc,
     bcc,
-    replyTo: mail.replyTo.length > 0 ? listOf('reply_to', mail.replyTo) : checked.replyTo,
+    replyTo: mail.replyTo?.length ? listOf('reply_to', mail.replyTo) : checked.replyTo,
     subject: checkSubject('subject', mail.subject),
     attachments: attached(mail, extra),
     recipients: recipientsOf([...to, ...cc, ...bcc]),
@@ -81,7 +81,7 @@ function refuseTwice(mail: NewMail, { replyTo, inReplyTo, references }: CheckedH
     const message = `The header ${header} cannot be set beside ${member}.`
     return invalid(`custom_headers.${header}`, 'forbidden_value', message)
   }
-  if (mail.replyTo.length > 0 && replyTo.length > 0) throw refuse('Reply-To', 'reply_to')
+  if (mail.replyTo?.length && replyTo.length > 0) throw refuse('Reply-To', 'reply_to')
   if (mail.inReplyTo === null) return
   if (inReplyTo !== null) throw refuse('In-Reply-To', 'in_reply_to_message_id')
   if (references.length > 0) throw refuse('References', 'in_reply_to_message_id')

@@ -6,6 +6,7 @@ import type { SendScope } from '../../directory/mailbox-input.ts'
 import type { Mailbox } from '../../directory/mailboxes.ts'
 import { checkEmail, checkRecipient } from '../../mail/draft-rules.ts'
 import type { Address } from '../../mail/mail.ts'
+import type { Identity } from '../../store/identities.ts'
 import type { Original } from '../../store/messages/answered.ts'
 import type { Account } from '../../store/records.ts'
 import type { OutboundParts } from '../parts.ts'
@@ -18,10 +19,15 @@ export interface SendingMailbox {
   account: Account
 }
 
-/** From, and where replies go unless the mail says otherwise. */
+/** From, and what follows from it unless the mail says otherwise. */
 export interface From {
   from: Address
+  /** Where replies go. */
   replyTo: Address[]
+  /** Who gets it as well. */
+  bcc: Address[]
+  /** `idn_…`; null for root keys. */
+  identityId: string | null
 }
 
 type Parts = OutboundParts & { router: Pick<Router, 'defaultFrom' | 'sharedFullUntil'> }
@@ -34,6 +40,7 @@ export class Desk {
   readonly box: SendingMailbox | null
   readonly #parts: Parts
   /** A batch has the same few senders and domains over and over. */
+  #identities: Promise<Identity[]> | undefined
   readonly #full = new Map<string, Promise<number | null>>()
   readonly #domains = new Map<string, Promise<DomainStanding | undefined>>()
 
@@ -69,8 +76,8 @@ export class Desk {
   /** @throws ProductError missing_parameter where none was given and no account has one, validation_error */
   async from(given: Address | null): Promise<From> {
     const checked = given && checkRecipient('from', given)
-    if (this.box !== null) return { from: await this.#ownAddress(this.box.mailbox, checked), replyTo: [] }
-    if (checked !== null) return { from: checked, replyTo: [] }
+    if (this.box !== null) return this.#ownFrom(this.box, checked)
+    if (checked !== null) return { from: checked, replyTo: [], bcc: [], identityId: null }
     const provider = await this.#parts.router.defaultFrom(this.sender.teamId)
     const email = provider?.oauthEmail ?? provider?.fromEmail
     if (!provider || !email) {
@@ -81,18 +88,26 @@ export class Desk {
     return {
       from: checkRecipient('from', { email, name: fromName }),
       replyTo: replyToEmail === null ? [] : [{ email: replyToEmail, name: replyToName ?? '' }],
+      ...{ bcc: [], identityId: null },
     }
   }
 
-  /** A mailbox sends as itself, as an alias the admin gave, or with a tag of either (decisions §10.8). */
-  async #ownAddress(mailbox: Mailbox, given: Address | null): Promise<Address> {
-    const { directory, db } = this.#parts
-    const name = given?.name || mailbox.displayName || ''
-    if (given === null) return { email: mailbox.email, name }
-    const email = given.email.toLowerCase()
-    if (await directory.aliases.mayWriteAs(db.read, mailbox, email)) return { email, name }
-    const also = mailbox.isAgent ? '' : ' and its aliases, also with a +tag,'
-    throw invalid('from.email', 'forbidden_value', `This mailbox sends as ${mailbox.email}${also} only.`)
+  /** A mailbox sends as one of its identities (decisions §10.7), as long as it may still write as that address. */
+  async #ownFrom({ mailbox, account }: SendingMailbox, given: Address | null): Promise<From> {
+    const { directory, store, db } = this.#parts
+    this.#identities ??= store.identities.list(account)
+    const identities = await this.#identities
+    // The primary one comes first, also where several have the same address.
+    const email = given?.email.toLowerCase()
+    const identity = identities.find((one) => email === undefined || one.email === email)
+    if (!identity || !(await directory.aliases.mayWriteAs(db.read, mailbox, identity.email))) throw strangeSender()
+    const name = given?.name || identity.name || mailbox.displayName || ''
+    return {
+      from: { email: identity.email, name },
+      replyTo: identity.replyTo ?? [],
+      bcc: identity.bcc ?? [],
+      identityId: identity.id,
+    }
   }
 
   /** @throws ProductError rate_limit_exceeded while only the shared account could carry it, and that has carried all it may today */
@@ -133,4 +148,10 @@ export class Desk {
     if (found) return found
     throw invalid('in_reply_to_message_id', 'not_found', 'There is no such message in this mailbox.')
   }
+}
+
+/** What is said of an address that is none of a mailbox's identities. */
+export function strangeSender(): ProductError {
+  const message = 'This is none of the identities of the mailbox (GET /mailbox/identities).'
+  return invalid('from.email', 'forbidden_value', message)
 }

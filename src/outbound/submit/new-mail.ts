@@ -17,8 +17,10 @@ export interface NewMail {
   from: Address | null
   to: readonly Address[]
   cc: readonly Address[]
-  bcc: readonly Address[]
-  replyTo: readonly Address[]
+  /** Null: those of the identity it is sent as. */
+  bcc: readonly Address[] | null
+  /** Null: as the identity, or the account whose address was taken, says. */
+  replyTo: readonly Address[] | null
   subject: string
   textBody: Text | null
   htmlBody: Text | null

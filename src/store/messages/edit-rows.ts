@@ -1,6 +1,7 @@
 // The rows behind an edit: what is read of messages before, and what is written of them after.
 
 import type { Reader, Tx } from '../../db/db.ts'
+import { countAttachments } from '../accounts.ts'
 import type { Account, Flags } from '../records.ts'
 import { unindexMessage } from '../search/text.ts'
 import type { ThreadMessage } from '../threads/recount.ts'
@@ -103,9 +104,12 @@ export async function writeEdit(
 }
 
 /** Erases everything that hangs on the message alone. Content goes later, when nobody names it. */
-export async function eraseRows(tx: Tx, n: number): Promise<void> {
+export async function eraseRows(tx: Tx, account: Account, n: number): Promise<void> {
   await tx.run('DELETE FROM message_keywords WHERE message = ?', [n])
-  await tx.run('DELETE FROM attachments WHERE message = ?', [n])
+  const files = await tx.all<{ size_bytes: number }>('DELETE FROM attachments WHERE message = ? RETURNING size_bytes', [
+    n,
+  ])
+  await countAttachments(tx, account.n, 0 - files.reduce((sum, file) => sum + file.size_bytes, 0))
   await tx.run('DELETE FROM messages WHERE n = ?', [n])
   // At the end as well, and so after the search text of a message that came in the same transaction.
   tx.atEnd((end) => unindexMessage(end, n), n)

@@ -102,7 +102,7 @@ export class MessageEdits {
     )
     for (const { n, id, thread, sizeBytes } of rows.values()) {
       for (const folder of filed.get(n)!) await takeFromFolder(tx, folder.n, n)
-      await eraseRows(tx, n)
+      await eraseRows(tx, account, n)
       touched.messages.push({ type: 'messages', n, object: id, kind: 'destroyed' })
       touched.threads.add(thread)
       touched.counted.add(thread)
@@ -184,7 +184,7 @@ export class MessageEdits {
       told.push({ type: 'threads', n: thread, object: id, kind: gone ? 'destroyed' : 'updated' })
     }
     for (const { n, id } of known) {
-      if (changedFolders.has(n)) told.push({ type: 'folders', n, object: id, kind: 'updated' })
+      if (changedFolders.has(n)) told.push({ type: 'folders', n, object: id, kind: 'updated', countsOnly: true })
     }
     const types = new Set<ChangeType>(told.map(({ type }) => type))
     if (touched.count !== 0) types.add('quotas')

@@ -3,6 +3,7 @@
 import { newId } from '../../base/ids.ts'
 import type { Row, Tx } from '../../db/db.ts'
 import type { AttachmentPart, ParsedMail } from '../../mail/mail.ts'
+import { countAttachments } from '../accounts.ts'
 import type { BlobNamer } from '../blob-names.ts'
 import type { Flags, MessageAuthentication } from '../records.ts'
 import { indexMessage, type People } from '../search/text.ts'
@@ -57,6 +58,11 @@ export async function insertMessage(tx: Tx, message: NewMessage): Promise<KeptMe
       blob_name: nameOf(part.sha256),
     })
   }
+  await countAttachments(
+    tx,
+    account,
+    mail.attachments.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0),
+  )
   // FTS5 writes what it has gathered at every savepoint, and where a row is below the one before: told at the end and in order, it
   // does so once for all messages of a transaction.
   tx.atEnd((end) => indexMessage(end, { n, account, mail, people }), n)

@@ -9,9 +9,11 @@ import { cleanContents } from './mailbox/clean-content.ts'
 import { readEvents } from './mailbox/events.ts'
 import { folders } from './mailbox/folders.ts'
 import { behindGate } from './mailbox/gates.ts'
+import { identities } from './mailbox/identities.ts'
 import { readMe } from './mailbox/me.ts'
 import { messages } from './mailbox/messages.ts'
 import { queryChanges } from './mailbox/query-changes.ts'
+import { quotas } from './mailbox/quotas.ts'
 import { raw } from './mailbox/raw.ts'
 import { sendMessage } from './mailbox/send.ts'
 import { sessionRoute } from './mailbox/session.ts'
@@ -86,6 +88,8 @@ const mailbox = [
   ...cleanContents,
   ...submissions,
   ...sieveScripts,
+  ...identities,
+  ...quotas,
   ...sync,
   ...queryChanges,
 ].map(behindGate)

@@ -20,7 +20,7 @@ before(async () => {
 })
 beforeEach(async () => {
   mailboxId = newId('mailbox')
-  await house.db.write((tx) => house.store.openAccount(tx, mailboxId))
+  await house.db.write((tx) => house.store.openAccount(tx, mailboxId, 'ana@shop.test'))
   account = (await house.store.accounts.byMailbox(mailboxId))!
 })
 after(() => house[Symbol.asyncDispose]())
@@ -68,6 +68,7 @@ function sending(mail: Partial<ParsedMail>, more: Partial<SentMail> = {}): SentM
     envelope: { mailFrom: 'b+1@bounce.shop.test', rcptTo: ['bob@else.test'] },
     own: [ME],
     answers: null,
+    identityId: newId('identity'),
     sendAt: house.clock.now(),
     ...more,
   }
@@ -142,7 +143,9 @@ describe('the copy in Sent', () => {
     const kept = await keep(sending({}, { copy: null }))
     assert.deepEqual([kept.messageId, kept.threadId], [null, null])
     assert.deepEqual(await changesSince(before), { submissions: [[kept.submissionId], []] })
-    assert.equal((await again()).states.quotas, before.states.quotas)
+    const now = await again()
+    assert.equal(now.usedBytes, before.usedBytes)
+    assert.notEqual(now.states.quotas, before.states.quotas, 'recipients of the day are a quota too')
     assert.equal((await folderOf('sent')).totalMessages, 0)
   })
 })
@@ -202,7 +205,7 @@ describe('an answer', () => {
   it('to a message of somebody else is an answer to nothing', async () => {
     const id = await arrive({ subject: 'Mine' })
     const other = newId('mailbox')
-    await house.db.write((tx) => house.store.openAccount(tx, other))
+    await house.db.write((tx) => house.store.openAccount(tx, other, 'bob@shop.test'))
     const stranger = (await house.store.accounts.byMailbox(other))!
     assert.equal(await house.store.messages.original(stranger, id), undefined)
   })
@@ -220,7 +223,7 @@ describe('a submission', () => {
       emailId: sent.emailId,
       messageId: kept.messageId,
       threadId: kept.threadId,
-      identityId: null,
+      identityId: sent.identityId,
       envelope: { mailFrom: 'b+1@bounce.shop.test', rcptTo: ['bob@else.test'] },
       subject: 'Read me',
       sendAt: sent.sendAt,
@@ -230,7 +233,7 @@ describe('a submission', () => {
     })
     assert.deepEqual(await house.store.submissions.ofMessage(account, kept.messageId!), submission)
     const other = newId('mailbox')
-    await house.db.write((tx) => house.store.openAccount(tx, other))
+    await house.db.write((tx) => house.store.openAccount(tx, other, 'bob@shop.test'))
     const stranger = (await house.store.accounts.byMailbox(other))!
     assert.equal(await house.store.submissions.get(stranger, kept.submissionId), undefined)
     assert.equal(await house.store.submissions.ofMessage(stranger, kept.messageId!), undefined)

@@ -41,7 +41,7 @@ interface Run {
 async function run(name: string, mails: readonly ParsedMail[], order: readonly number[]): Promise<Run> {
   const { db, store } = house
   const mailboxId = newId('mailbox')
-  await db.write((tx) => store.openAccount(tx, mailboxId))
+  await db.write((tx) => store.openAccount(tx, mailboxId, 'ana@shop.test'))
   const account = (await store.accounts.byMailbox(mailboxId))!
   const result: Run = { account, messages: [], threads: [], bridges: [], bySubject: new Set() }
   await db.write(async (tx) => {

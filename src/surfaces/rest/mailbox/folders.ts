@@ -8,12 +8,13 @@ import { FOLDER_NAME_MAX } from '../../../store/folders-edit.ts'
 import type { Account, PageKey, Folder as StoredFolder } from '../../../store/records.ts'
 import { answer, route } from '../../http/route.ts'
 import { Default, Id, listOf, Nullable, pageQuery, Words } from '../../http/schema.ts'
-import { Changes, changesQuery, presentChanges } from '../schemas/changes.ts'
+import { CountedChanges, changesQuery } from '../schemas/changes.ts'
 import { Folder, FolderRole, presentFolder } from '../schemas/folder.ts'
 import { record } from '../schemas/record.ts'
 import { accountOf, writableAccountOf } from './account.ts'
 import { MAILBOX_PAGE } from './limits.ts'
 import { writeQueryState } from './query-state.ts'
+import { changesOf } from './typed-changes.ts'
 
 /** The filters of the folder list. */
 export const folderFilters = {
@@ -207,13 +208,13 @@ const listFolderChanges = route({
   operation: 'listFolderChanges',
   tag: 'Folders',
   summary: 'Tells which folders came, changed and went since a state.',
+  description: '`updated_properties` names the counts when nothing else changed of them.',
   as: 'mailbox',
   permission: 'mailbox.read',
   query: changesQuery,
-  reply: Changes,
-  async handle({ query, principal, app }) {
-    const account = await accountOf(app, principal)
-    return presentChanges(await app.store.changes.since(account, 'folders', query.since_state, query.limit))
+  reply: CountedChanges,
+  async handle({ query: { since_state: since, limit }, principal, app }) {
+    return changesOf(app, await accountOf(app, principal), 'folders', { since, limit })
   },
 })
 

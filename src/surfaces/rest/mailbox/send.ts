@@ -34,8 +34,9 @@ export const sendMessage = route({
   tag: 'Messages',
   summary: 'Sends a mail from this mailbox.',
   description:
-    '`from` is the mailbox itself or one of its aliases, also with a +tag; it may be left out. Once answered the mail is ' +
-    'on the disk, with its copy in Sent. Recipients on this appliance get it through the same queue and log. 409 while the mailbox is suspended, or has no ' +
+    '`from` is one of the identities of the mailbox, the primary one when it is left out; name, `reply_to` and `bcc` are those of ' +
+    'the identity where the body has none (an empty list is none at all), and its signature is left to the client. Once ' +
+    'answered the mail is on the disk, with its copy in Sent. Recipients on this appliance get it through the same queue and log. 409 while the mailbox is suspended, or has no ' +
     'room for the copy; 413 when the composed mail has more than `outbound_raw_message_bytes_max` bytes.',
   as: 'mailbox',
   permission: 'email.send',

@@ -4,21 +4,24 @@ import { Type } from 'typebox'
 import { type ErrorCode, invalid, ProductError } from '../../../base/errors.ts'
 import { route } from '../../http/route.ts'
 import { CommaList, Words } from '../../http/schema.ts'
-import { Changes, changesQuery, presentChanges } from '../schemas/changes.ts'
+import { Changes, CountedChanges, changesQuery } from '../schemas/changes.ts'
 import { record } from '../schemas/record.ts'
 import { accountOf } from './account.ts'
+import { changesOf } from './typed-changes.ts'
 
 /** The types whose changes are told. */
-export const SYNC_TYPES = ['messages', 'folders', 'threads', 'submissions'] as const
+export const SYNC_TYPES = ['messages', 'folders', 'threads', 'submissions', 'identities', 'quotas'] as const
 type SyncType = (typeof SYNC_TYPES)[number]
 
 const SINCE_MAX = 6
+/** Those that tell when nothing but counts changed. */
+const COUNTED: ReadonlySet<SyncType> = new Set(['folders', 'quotas'])
 
 const ChangesByType = record('ChangesByType', 'What happened since several states.', {
   changes: record(
     'ChangesOfTypes',
     'By type; those that were asked for.',
-    Object.fromEntries(SYNC_TYPES.map((type) => [type, Type.Optional(Changes)])),
+    Object.fromEntries(SYNC_TYPES.map((type) => [type, Type.Optional(COUNTED.has(type) ? CountedChanges : Changes)])),
   ),
 })
 
@@ -42,12 +45,12 @@ const listSyncChanges = route({
     }),
     limit: changesQuery.properties.limit,
   }),
-  reply: Type.Union([Changes, ChangesByType]),
+  reply: Type.Union([Changes, CountedChanges, ChangesByType]),
   async handle({ query, principal, app }) {
     const asked = readSince(query)
     const account = await accountOf(app, principal)
     const told = async ([type, state]: [SyncType, string]) =>
-      [type, presentChanges(await app.store.changes.since(account, type, state, query.limit))] as const
+      [type, await changesOf(app, account, type, { since: state, limit: query.limit })] as const
     const pages = await Promise.all([...asked].map(told))
     return query.since === undefined ? pages[0]![1] : { changes: Object.fromEntries(pages) }
   },

@@ -2,7 +2,7 @@
 
 import { Type } from 'typebox'
 import type { Changes as StoredChanges } from '../../../store/changes.ts'
-import { Default } from '../../http/schema.ts'
+import { Default, Nullable } from '../../http/schema.ts'
 import { MAILBOX_LIMITS } from '../mailbox/limits.ts'
 import { record } from './record.ts'
 
@@ -19,6 +19,14 @@ export const Changes = record('Changes', 'What happened since a state; what came
   total: Type.Integer({ minimum: 0, description: 'How many are told here.' }),
 })
 
+/** The same of things that have counts. */
+export const CountedChanges = record('CountedChanges', 'What happened since a state to things that have counts.', {
+  ...Changes.properties,
+  updated_properties: Nullable(
+    Type.Array(Type.String(), { description: 'All that may differ in `updated`; null: anything may.' }),
+  ),
+})
+
 /** The query of every list of changes. */
 export const changesQuery = Type.Object({
   since_state: Type.String({ minLength: 1, maxLength: 64, description: 'The last state this client knows.' }),
@@ -27,6 +35,11 @@ export const changesQuery = Type.Object({
     CHANGES_PAGE,
   ),
 })
+
+/** @param properties the only members in which what is told as updated may differ; null where any may */
+export function presentCounted(changes: StoredChanges, properties: readonly string[] | null) {
+  return { ...presentChanges(changes), updated_properties: properties === null ? null : [...properties] }
+}
 
 export function presentChanges({ oldState, newState, hasMoreChanges, created, updated, destroyed }: StoredChanges) {
   const total = created.length + updated.length + destroyed.length

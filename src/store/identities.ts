@@ -1,0 +1,214 @@
+// Identities: as whom a mailbox writes (decisions §10.8).
+
+import type { Clock } from '../base/clock.ts'
+import { conflict, notFound } from '../base/errors.ts'
+import { newId } from '../base/ids.ts'
+import type { Db, Reader, Tx } from '../db/db.ts'
+import type { Address } from '../mail/mail.ts'
+import type { Accounts } from './accounts.ts'
+import { type Change, type ChangeLedger, lastNumber } from './changes.ts'
+import type { Account } from './records.ts'
+
+export interface Identity {
+  /** `idn_…` */
+  id: string
+  /** "": the display name of the mailbox. */
+  name: string
+  /** Lower-case. */
+  email: string
+  /** Where replies go unless the mail says otherwise; null: to the identity. */
+  replyTo: Address[] | null
+  /** Who gets every mail as well unless the mail says otherwise. */
+  bcc: Address[] | null
+  textSignature: string
+  htmlSignature: string
+  /** The one a mail without a sender is from; there is always exactly one. */
+  isPrimary: boolean
+  /** ms. */
+  createdAt: number
+  updatedAt: number
+}
+
+/** What can be changed of an identity; what is left out stays. */
+export interface IdentityChange {
+  name?: string
+  replyTo?: Address[] | null
+  bcc?: Address[] | null
+  textSignature?: string
+  htmlSignature?: string
+  /** Takes the mark from the one that has it. */
+  isPrimary?: true
+}
+
+export interface NewIdentity extends Omit<IdentityChange, 'isPrimary'> {
+  /** Lower-case, and one the mailbox may write as. */
+  email: string
+}
+
+/** Decisions §10.8. */
+export const IDENTITIES_MAX = 20
+export const SIGNATURE_MAX = 65_536
+
+interface Row {
+  n: number
+  id: string
+  email: string
+  name: string
+  reply_to: string | null
+  bcc: string | null
+  text_signature: string
+  html_signature: string
+  is_primary: number
+  created_at: number
+  updated_at: number
+}
+
+interface Parts {
+  db: Db
+  clock: Clock
+  accounts: Accounts
+  changes: ChangeLedger
+}
+
+const COLUMNS = 'n, id, email, name, reply_to, bcc, text_signature, html_signature, is_primary, created_at, updated_at'
+
+export class Identities {
+  readonly #parts: Parts
+
+  constructor(parts: Parts) {
+    this.#parts = parts
+  }
+
+  /** Makes the primary identity of a new account; the caller tells the ledger. */
+  async open(tx: Tx, account: number, email: string): Promise<Change> {
+    const n = await nextNumber(tx, account)
+    return this.#insert(tx, account, n, { email }, true)
+  }
+
+  /** All of them, the primary one first, the others as they were made. */
+  async list(account: Pick<Account, 'n'>, reader: Reader = this.#parts.db.read): Promise<Identity[]> {
+    return (await rowsOf(reader, account.n)).map(present)
+  }
+
+  async get(account: Account, id: string): Promise<Identity | undefined> {
+    return (await this.list(account)).find((identity) => identity.id === id)
+  }
+
+  /** Whether there still is one of that id: it may have gone while a mail was composed. */
+  async has(reader: Reader, account: Account, id: string): Promise<boolean> {
+    const sql = 'SELECT 1 AS found FROM identities WHERE id = ? AND account = ?'
+    return (await reader.get(sql, [id, account.n])) !== undefined
+  }
+
+  /** @returns its id @throws ProductError conflict when there are too many */
+  create(account: Account, identity: NewIdentity): Promise<string> {
+    return this.#parts.db.write(async (tx) => {
+      if ((await rowsOf(tx, account.n)).length >= IDENTITIES_MAX) {
+        throw conflict(`A mailbox has at most ${IDENTITIES_MAX} identities.`)
+      }
+      const change = await this.#insert(tx, account.n, await nextNumber(tx, account.n), identity, false)
+      await this.#tell(tx, account, [change])
+      return change.object
+    })
+  }
+
+  /** @throws ProductError not_found */
+  async update(account: Account, id: string, change: IdentityChange): Promise<void> {
+    const now = this.#parts.clock.now()
+    await this.#parts.db.write(async (tx) => {
+      const rows = await rowsOf(tx, account.n)
+      const row = rows.find((one) => one.id === id)
+      if (row === undefined) throw notFound('identity')
+      const told: Change[] = [changeOf(row, 'updated')]
+      const primary = rows.find((one) => one.is_primary === 1)!
+      const moves = change.isPrimary === true && primary !== row
+      if (moves) {
+        // The old one first: there is one at a time.
+        await tx.run('UPDATE identities SET is_primary = 0, updated_at = ? WHERE n = ?', [now, primary.n])
+        told.push(changeOf(primary, 'updated'))
+      }
+      const columns = { ...columnsOf({ ...present(row), ...change }), is_primary: moves || row.is_primary === 1 }
+      await tx.run(
+        `UPDATE identities SET ${Object.keys(columns)
+          .map((name) => `${name} = ?`)
+          .join(', ')}, updated_at = ? WHERE n = ?`,
+        [...Object.values(columns), now, row.n],
+      )
+      await this.#tell(tx, account, told)
+    })
+  }
+
+  /** @throws ProductError not_found, conflict for the primary one */
+  async remove(account: Account, id: string): Promise<void> {
+    await this.#parts.db.write(async (tx) => {
+      const row = (await rowsOf(tx, account.n)).find((one) => one.id === id)
+      if (row === undefined) throw notFound('identity')
+      if (row.is_primary === 1) throw conflict('The primary identity stays; make another one primary first.')
+      await tx.run('DELETE FROM identities WHERE n = ?', [row.n])
+      await this.#tell(tx, account, [changeOf(row, 'destroyed')])
+    })
+  }
+
+  /** Forgets all identities of an account that ends for good. @returns how many there were */
+  async purgeIn(tx: Tx, account: Pick<Account, 'n'>): Promise<number> {
+    const { changes } = await tx.run('DELETE FROM identities WHERE account = ?', [account.n])
+    return changes
+  }
+
+  async #insert(tx: Tx, account: number, n: number, identity: NewIdentity, isPrimary: boolean): Promise<Change> {
+    const now = this.#parts.clock.now()
+    const id = newId('identity')
+    await tx.insert('identities', {
+      ...{ n, id, account, email: identity.email, is_primary: isPrimary, created_at: now, updated_at: now },
+      ...columnsOf({ name: '', replyTo: null, bcc: null, textSignature: '', htmlSignature: '', ...identity }),
+    })
+    return { type: 'identities', n, object: id, kind: 'created' }
+  }
+
+  async #tell(tx: Tx, account: Account, told: readonly Change[]): Promise<void> {
+    const { accounts, changes, clock } = this.#parts
+    const seq = await accounts.advance(tx, account.n, ['identities'], { bytes: 0, messages: 0 })
+    await changes.record(tx, account.n, seq, told, clock.now())
+  }
+}
+
+/** A number is given once as long as the ledger tells of it. */
+async function nextNumber(tx: Tx, account: number): Promise<number> {
+  const newest = await tx.get<{ n: number | null }>('SELECT max(n) AS n FROM identities')
+  return Math.max(newest?.n ?? 0, await lastNumber(tx, account, 'identities')) + 1
+}
+
+async function rowsOf(reader: Reader, account: number): Promise<Row[]> {
+  return reader.all<Row>(`SELECT ${COLUMNS} FROM identities WHERE account = ? ORDER BY is_primary DESC, n`, [account])
+}
+
+function changeOf({ n, id }: Row, kind: Change['kind']): Change {
+  return { type: 'identities', n, object: id, kind }
+}
+
+function columnsOf(identity: Pick<Identity, 'name' | 'replyTo' | 'bcc' | 'textSignature' | 'htmlSignature'>) {
+  const json = (addresses: Address[] | null) => (addresses === null ? null : JSON.stringify(addresses))
+  return {
+    name: identity.name,
+    reply_to: json(identity.replyTo),
+    bcc: json(identity.bcc),
+    text_signature: identity.textSignature,
+    html_signature: identity.htmlSignature,
+  }
+}
+
+function present(row: Row): Identity {
+  const addresses = (text: string | null) => (text === null ? null : (JSON.parse(text) as Address[]))
+  return {
+    id: row.id,
+    name: row.name,
+    email: row.email,
+    replyTo: addresses(row.reply_to),
+    bcc: addresses(row.bcc),
+    textSignature: row.text_signature,
+    htmlSignature: row.html_signature,
+    isPrimary: row.is_primary === 1,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+  }
+}

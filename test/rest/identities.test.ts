@@ -1,0 +1,175 @@
+// Identities: as whom a mailbox writes, what goes with each, and what becomes of mail sent as one.
+
+import assert from 'node:assert/strict'
+import { after, beforeEach, test } from 'node:test'
+import { ManualClock } from '../support/clock.ts'
+import { type Json, startHouse } from '../support/house.ts'
+import { data, failure, issues, receive } from './expect.ts'
+
+const clock = new ManualClock()
+const house = await startHouse({ clock })
+after(() => house.close())
+const team = await house.team()
+await team.domain('shop.test')
+let made = 0
+let ana: { id: string; email: string; key: string }
+let other: { id: string; email: string; key: string }
+
+beforeEach(async () => {
+  made++
+  ana = await team.mailbox(`ana${made}@shop.test`)
+  other = await team.mailbox(`bob${made}@shop.test`)
+})
+
+const call = (method: string, path: string, body?: object, key = ana.key) =>
+  house.call(method, `/mailbox/identities${path}`, key, body)
+const list = async (key = ana.key) => data<Json[]>(await call('GET', '', undefined, key))
+const make = async (body: object) => data<Json>(await call('POST', '', body), 201)
+const state = async () => data<Json>(await house.get('/mailbox/session', ana.key)).states.identities
+const tagged = (tag: string) => ana.email.replace('@', `+${tag}@`)
+const send = (more: object = {}) =>
+  house.call('POST', '/mailbox/messages/send', ana.key, {
+    ...{ to: [{ email: other.email }], subject: 'Hello', text_body: 'Hello', ...more },
+  })
+async function submissionOf(sent: Json) {
+  return data<Json>(await house.get(`/mailbox/submissions/${data<Json>(sent, 202).submission_id}`, ana.key))
+}
+async function copyOf(sent: Json): Promise<Json> {
+  const id = data<Json>(sent, 202).stored_message_id
+  return data<Json>(await house.get(`/mailbox/messages/${id}`, ana.key))
+}
+
+test('a mailbox has its primary identity from the first day', async () => {
+  const [primary, ...others] = await list()
+  assert.equal(others.length, 0)
+  assert.deepEqual(
+    [primary.email, primary.name, primary.is_primary, primary.may_delete, primary.reply_to, primary.bcc],
+    [ana.email, '', true, false, null, null],
+  )
+})
+
+test('an identity is the address itself or a tag of it, and nobody else', async () => {
+  const sales = await make({ email: tagged('Sales').toUpperCase(), name: 'Sales', text_signature: '-- \nAna' })
+  assert.deepEqual(
+    [sales.email, sales.name, sales.is_primary, sales.may_delete],
+    [tagged('sales'), 'Sales', false, true],
+  )
+  await make({ email: ana.email, name: 'Ana again' })
+  for (const email of [other.email, 'ana@elsewhere.test', `x${ana.email}`]) {
+    issues(await call('POST', '', { email }), 422, 'validation_error', ['email forbidden_value'])
+  }
+  issues(await call('POST', '', { email: 'nobody' }), 422, 'validation_error', ['email invalid_format'])
+  const cut = { email: tagged('x'), reply_to: [{ email: 'a@b.test\r\nBcc: c@d.test' }] }
+  issues(await call('POST', '', cut), 422, 'validation_error', ['reply_to.0.email invalid_format'])
+  issues(await call('POST', '', { email: tagged('x'), html_signature: 'x'.repeat(65_537) }), 422, 'validation_error', [
+    'html_signature too_big',
+  ])
+})
+
+test('of twenty more asked for at once nineteen are made: there are twenty at most', async () => {
+  const replies = await Promise.all(Array.from({ length: 20 }, (_, n) => call('POST', '', { email: tagged(`n${n}`) })))
+  assert.equal(replies.filter(({ status }) => status === 201).length, 19)
+  assert.equal((await list()).length, 20)
+  failure(replies.find(({ status }) => status !== 201)!, 409, 'conflict')
+})
+
+test('the mark moves, the address stays, and what is primary is not removed', async () => {
+  const [first] = await list()
+  const sales = await make({ email: tagged('sales') })
+  failure(await call('DELETE', `/${first.id}`), 409, 'conflict')
+  issues(await call('PATCH', `/${sales.id}`, { email: ana.email }), 422, 'validation_error', ['email unknown_field'])
+  issues(await call('PATCH', `/${first.id}`, { is_primary: false }), 422, 'validation_error', [
+    'is_primary invalid_enum',
+  ])
+  const moved = data<Json>(await call('PATCH', `/${sales.id}`, { is_primary: true, name: 'Sales' }))
+  assert.deepEqual(
+    [moved.is_primary, moved.may_delete, moved.name, moved.email],
+    [true, false, 'Sales', tagged('sales')],
+  )
+  assert.deepEqual(
+    (await list()).map(({ id, is_primary }) => [id, is_primary]),
+    [
+      [sales.id, true],
+      [first.id, false],
+    ],
+  )
+  data(await call('PATCH', `/${sales.id}`, { reply_to: [], name: '' }))
+  assert.deepEqual([(await list())[0].reply_to, (await list())[0].name], [null, ''])
+  failure(await call('DELETE', `/${sales.id}`), 409, 'conflict')
+  assert.deepEqual(data(await call('DELETE', `/${first.id}`)), { deleted: true, id: first.id })
+})
+
+test('identities of others are nobody’s', async () => {
+  const [theirs] = await list(other.key)
+  failure(await call('PATCH', `/${theirs.id}`, { name: 'x' }), 404, 'not_found')
+  failure(await call('DELETE', `/${theirs.id}`), 404, 'not_found')
+})
+
+test('what came, changed and went is told, and nothing else moves the state', async () => {
+  const before = await state()
+  await receive(house, { to: ana.email })
+  assert.equal(await state(), before)
+  const [primary] = await list()
+  const short = await make({ email: tagged('short') })
+  const long = await make({ email: tagged('long') })
+  data(await call('DELETE', `/${short.id}`))
+  data(await call('PATCH', `/${long.id}`, { is_primary: true }))
+  const after = await state()
+  const told = data<Json>(await call('GET', `/changes?since_state=${before}`))
+  assert.deepEqual([told.created, told.updated, told.destroyed, told.new_state], [[long.id], [primary.id], [], after])
+  data(await call('DELETE', `/${primary.id}`))
+  assert.deepEqual(data<Json>(await call('GET', `/changes?since_state=${after}`)).destroyed, [primary.id])
+  // A number given twice would tell the end of one identity as a change of another.
+  await make({ email: tagged('new') })
+  assert.deepEqual(data<Json>(await call('GET', `/changes?since_state=${after}`)).destroyed, [primary.id])
+})
+
+test('a suspended mailbox shows its identities and changes none', async () => {
+  await house.app.directory.mailboxes.suspend(team.id, ana.id)
+  const [primary] = await list()
+  failure(await call('POST', '', { email: tagged('x') }), 409, 'conflict')
+  failure(await call('PATCH', `/${primary.id}`, { name: 'x' }), 409, 'conflict')
+})
+
+test('mail is sent as an identity, with its name, its reply_to and its bcc where the body has none', async () => {
+  const [primary] = await list()
+  const boss = { email: `boss${made}@shop.test`, name: 'Boss' }
+  await team.mailbox(boss.email)
+  const desk = { email: 'desk@shop.test', name: 'Desk' }
+  const sales = await make({ email: tagged('sales'), name: 'Sales', reply_to: [desk], bcc: [boss] })
+  const plain = await send()
+  assert.equal((await submissionOf(plain)).identity_id, primary.id)
+  const from = { email: tagged('SALES') }
+  const sent = await send({ from })
+  const submission = await submissionOf(sent)
+  assert.equal(submission.identity_id, sales.id)
+  assert.deepEqual(submission.envelope.rcpt_to, [other.email, boss.email])
+  const copy = await copyOf(sent)
+  assert.deepEqual([copy.from, copy.reply_to, copy.bcc], [{ email: tagged('sales'), name: 'Sales' }, [desk], [boss]])
+  const own = await copyOf(await send({ from: { ...from, name: 'Me' }, reply_to: [{ email: other.email }], bcc: [] }))
+  assert.deepEqual([own.from.name, own.reply_to.length, own.reply_to[0].email, own.bcc], ['Me', 1, other.email, []])
+  assert.deepEqual((await copyOf(await send({ from, reply_to: [] }))).reply_to, [])
+  const header = await copyOf(await send({ from, custom_headers: { 'Reply-To': 'me@shop.test' } }))
+  assert.deepEqual(header.reply_to, [{ email: 'me@shop.test', name: '' }])
+})
+
+test('mail is not sent as anybody else: a tag without an identity, one that is gone, or one of a colleague', async () => {
+  const gone = await make({ email: tagged('gone') })
+  data(await send({ from: { email: gone.email } }), 202)
+  data(await call('DELETE', `/${gone.id}`))
+  for (const email of [gone.email, tagged('never'), other.email]) {
+    issues(await send({ from: { email } }), 422, 'validation_error', ['from.email forbidden_value'])
+  }
+})
+
+test('an identity that goes while its mail is composed sends no mail', async (t) => {
+  const gone = await make({ email: tagged('gone') })
+  const { blobs } = house.app.store
+  const putAll = blobs.putAll.bind(blobs)
+  t.mock.method(blobs, 'putAll', async (...given: Parameters<typeof putAll>) => {
+    data(await call('DELETE', `/${gone.id}`))
+    return putAll(...given)
+  })
+  issues(await send({ from: { email: gone.email } }), 422, 'validation_error', ['from.email forbidden_value'])
+  assert.deepEqual(data<Json[]>(await house.get('/mailbox/submissions', ana.key)), [])
+})

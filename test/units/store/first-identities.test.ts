@@ -1,0 +1,78 @@
+// A data folder of an earlier version: every mailbox in it gets its primary identity, its quotas and its counts, and clients are told.
+
+import assert from 'node:assert/strict'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import { idPattern, newId } from '../../../src/base/ids.ts'
+import { Vault } from '../../../src/base/secrets.ts'
+import { openWake } from '../../../src/base/wake.ts'
+import { Db } from '../../../src/db/db.ts'
+import { migrate } from '../../../src/db/migrate.ts'
+import { mailMigrations } from '../../../src/db/migrations/migrations.ts'
+import { openStore } from '../../../src/store/store.ts'
+import { ManualClock } from '../../support/clock.ts'
+
+const folder = await mkdtemp(join(tmpdir(), 'mailstead-first-'))
+const db = new Db({ file: join(folder, 'mail.db') })
+const wake = openWake(folder)
+after(async () => {
+  wake.close()
+  await db.close()
+  await rm(folder, { recursive: true })
+})
+
+/** The last step of the version before. */
+const BEFORE = 8
+const FILES = [100, 23]
+
+test('mailboxes of an earlier version are as new ones', async () => {
+  await migrate(
+    db,
+    mailMigrations.filter(({ number }) => number <= BEFORE),
+  )
+  const ids = [newId('mailbox'), newId('mailbox')]
+  const team = newId('team')
+  await db.write(async (tx) => {
+    await tx.insert('teams', { id: team, name: 'Shop', created_at: 1 })
+    for (const [index, id] of ids.entries()) {
+      await tx.insert('mailboxes', {
+        ...{ id, team_id: team, domain_id: 'mdom_x', email: `box${index}@shop.test`, search_text: '', quota_bytes: 1 },
+        ...{ send_scope: '{"type":"all"}', status: 'active', created_at: 1, updated_at: 1 },
+      })
+      await tx.insert('accounts', { mailbox_id: id, created_at: 1, seq: 7, folders_seq: 7 })
+    }
+    for (const [index, size] of FILES.entries()) {
+      await tx.insert('attachments', {
+        ...{ id: newId('attachment'), account: 1, message: index, part_id: '1', filename: 'a', content_type: 'a/b' },
+        ...{ size_bytes: size, sha256: Buffer.alloc(32), disposition: 'attachment', inline: 0 },
+      })
+    }
+    await tx.insert('changes', {
+      ...{ account: 1, type: 'folders', n: 1, object: 'fld_x', created_seq: 2, changed_seq: 7, gone: 0, changed_at: 1 },
+    })
+  })
+  await migrate(db, mailMigrations)
+  const clock = new ManualClock()
+  const store = openStore({ db, blobsDb: db, clock, vault: new Vault(Buffer.alloc(32)), wake })
+  for (const [index, id] of ids.entries()) {
+    const account = (await store.accounts.byMailbox(id))!
+    const [primary, ...others] = await store.identities.list(account)
+    assert.deepEqual([primary!.email, primary!.isPrimary, others.length], [`box${index}@shop.test`, true, 0])
+    assert.match(primary!.id, new RegExp(idPattern('identity')))
+    const quotas = await store.quotas.list(account)
+    assert.deepEqual(
+      quotas.map(({ name }) => name),
+      ['storage', 'messages', 'daily_recipients'],
+    )
+    assert.match(quotas[0]!.id, new RegExp(idPattern('quota')))
+    const told = await store.changes.since(account, 'identities', 'i0', 10)
+    assert.deepEqual([told.created, told.newState], [[primary!.id], account.states.identities])
+    assert.equal((await store.quotas.changesSince(account, 'q0', 10)).created.length, 3)
+    assert.equal(account.attachmentBytes, index === 0 ? 123 : 0)
+  }
+  const account = (await store.accounts.byMailbox(ids[0]!))!
+  // Nobody knows what of the folder changed before.
+  assert.equal((await store.changes.since(account, 'folders', 'f3', 10)).countsOnly, false)
+})
