@@ -127,13 +127,14 @@ export class Receiver {
       // Another mail was faster: all or nothing, because there is one answer.
       if (delivered.some(({ outcome }) => outcome === 'full')) throw new MailboxFilled('A mailbox filled up meanwhile.')
       await journal.noteDelivered(tx, passage, delivered)
+      const copies = delivered.map((copy, index) => ({ mail, target: targets[index]!, delivered: copy }))
       for (const [index, { teamId, mailbox }] of transaction.recipients.entries()) {
-        const copy = delivered[index]!
+        const copy = copies[index]!
         // Where it lies counts, whatever it was taken for.
-        const told = { ...targets[index]!, junk: copy.junk }
-        const facts = { teamId, domainId: mailbox.domainId, mail, target: told, delivered: copy }
-        await recordReceived(tx, app.outbox, facts)
+        const told = { ...copy.target, junk: copy.delivered.junk }
+        await recordReceived(tx, app.outbox, { teamId, domainId: mailbox.domainId, ...copy, target: told })
       }
+      await app.outbound.vacationReplies.note(tx, copies)
     })
   }
 

@@ -16,6 +16,7 @@ import {
   eventRetention,
   inboundLogRetention,
   uploadExpiry,
+  vacationSenders,
   webhookAttemptRetention,
 } from './retention.ts'
 import { searchTexts } from './search-texts.ts'
@@ -35,6 +36,7 @@ export const jobs: readonly Job[] = [
   uploadExpiry,
   oldRubbish,
   mailboxPurge,
+  vacationSenders,
   blobSweep,
   contentNames,
   searchTexts,

@@ -55,6 +55,13 @@ export const blobSweep = job({
     }),
 })
 
+/** Decisions §10.13: who was answered a week ago may be answered again. */
+export const vacationSenders = job({
+  name: 'vacation-senders',
+  every: HOUR_MS,
+  run: ({ app, signal }) => app.store.vacations.forget(signal),
+})
+
 /** Decisions §10.10: an upload nothing names goes after a day. */
 export const uploadExpiry = job({
   name: 'upload-expiry',

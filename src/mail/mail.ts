@@ -220,4 +220,6 @@ export interface MailTraits {
   mismatchedLinks: number
   isList: boolean
   autoSubmitted: boolean
+  /** It is sent to many, reports something, or asks answering machines to keep silent. */
+  wantsNoAnswer: boolean
 }

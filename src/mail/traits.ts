@@ -37,6 +37,7 @@ export function mailTraits(bytes: Uint8Array, mail: ParsedMail, receivedAt: numb
     mismatchedLinks: links.filter(isMismatched).length,
     isList: isList(fields),
     autoSubmitted: isAutoSubmitted(fields),
+    wantsNoAnswer: wantsNoAnswer(fields),
   }
 }
 
@@ -61,6 +62,14 @@ function isAutoSubmitted(fields: readonly HeaderField[]): boolean {
   const field = fields.find(({ name }) => name === 'auto-submitted')
   if (field) return !/^\s*no\b/i.test(fieldText(field))
   return precedence(fields) === 'auto_reply' || fields.some(({ name }) => /^x-auto-?(?:reply|respond)$/.test(name))
+}
+
+/** RFC 3834 2, RFC 5230 4.6, and what Exchange calls it ([MS-OXCMAIL] 2.2.3.2.14). */
+function wantsNoAnswer(fields: readonly HeaderField[]): boolean {
+  if (fields.some(({ name }) => name.startsWith('list-'))) return true
+  if (/^(?:bulk|junk|list|auto_reply)\b/.test(precedence(fields))) return true
+  if (/\b(?:all|oof|autoreply)\b/i.test(headerText(fields, 'x-auto-response-suppress') ?? '')) return true
+  return /^\s*multipart\/report\b/i.test(headerText(fields, 'content-type') ?? '')
 }
 
 function precedence(fields: readonly HeaderField[]): string {

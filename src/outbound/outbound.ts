@@ -29,6 +29,7 @@ import { openOutlook } from './transports/outlook.ts'
 import { openSes } from './transports/ses.ts'
 import { SesIdentities } from './transports/ses-identities.ts'
 import { Transports } from './transports/transports.ts'
+import { VacationReplies } from './vacation-replies.ts'
 import { WaitingMail } from './waiting-mail.ts'
 
 export interface Outbound {
@@ -54,6 +55,8 @@ export interface Outbound {
   notices: Notices
   /** Mail of the appliance itself to people. */
   houseMail: HouseMail
+  /** Answers for people who are away. */
+  vacationReplies: VacationReplies
   submitter: Submitter
   /** Takes back what has not left. */
   cancelling: Cancelling
@@ -66,11 +69,12 @@ export interface Outbound {
 }
 
 export function openOutbound(parts: OutboundParts): Outbound {
-  const accounts = openAccounts(parts)
-  const { providers, groups, sharedLimit, transports } = accounts
   const suppressions = new Suppressions(parts)
   const queue = new Queue(parts)
   const emails = new Emails(parts)
+  const vacationReplies = new VacationReplies({ ...parts, emails, queue, suppressions })
+  const accounts = openAccounts({ ...parts, vacationReplies })
+  const { providers, groups, sharedLimit, transports } = accounts
   const ledger = new Ledger(parts)
   const meter = new Meter({ ...parts, ledger })
   const fate = new Fate({ ...parts, queue, suppressions, meter })
@@ -83,7 +87,18 @@ export function openOutbound(parts: OutboundParts): Outbound {
   const sesIdentities = new SesIdentities({ ...parts, sharedLimit })
   const taking = { ...parts, emails, fate, queue, suppressions, router, meter }
   const submitter = new Submitter(taking)
-  const worker = { ...parts, queue, emails, fate, router, signer, transports, notices, providers: providers.health }
+  const worker = {
+    ...parts,
+    queue,
+    emails,
+    fate,
+    router,
+    signer,
+    transports,
+    notices,
+    providers: providers.health,
+    vacationReplies,
+  }
   return {
     ...accounts,
     suppressions,
@@ -94,6 +109,7 @@ export function openOutbound(parts: OutboundParts): Outbound {
     fate,
     notices,
     houseMail,
+    vacationReplies,
     router,
     oauth,
     sns,
@@ -111,7 +127,7 @@ export function openOutbound(parts: OutboundParts): Outbound {
 }
 
 /** The sending accounts and what carries mail for them: each knows the other, since accounts are checked by what carries for them. */
-function openAccounts(parts: OutboundParts) {
+function openAccounts(parts: OutboundParts & { vacationReplies: VacationReplies }) {
   const { mailboxes } = parts.directory
   const groups: Groups = new Groups({
     ...parts,

@@ -12,6 +12,7 @@ interface AccountRow {
   used_bytes: number
   message_count: number
   attachment_bytes: number
+  is_away: number
   full_since: number | null
   last_activity_at: number | null
   messages_seq: number
@@ -23,7 +24,7 @@ interface AccountRow {
 }
 
 const STATES = CHANGE_TYPES.map((type) => `${type}_seq`).join(', ')
-const COLUMNS = `n, mailbox_id, used_bytes, message_count, attachment_bytes, full_since, last_activity_at, ${STATES}`
+const COLUMNS = `n, mailbox_id, used_bytes, message_count, attachment_bytes, is_away, full_since, last_activity_at, ${STATES}`
 
 // Decisions §10.1: the first letter says the type, the rest is the counter in base 36. Opaque to clients.
 const LETTER: Record<ChangeType, string> = {
@@ -148,11 +149,18 @@ export class Accounts {
    */
   async purgeIn(tx: Tx, account: Pick<Account, 'n'>): Promise<number> {
     const { changes } = await tx.run(
-      `UPDATE accounts SET used_bytes = 0, message_count = 0, full_since = NULL, last_activity_at = NULL
-       WHERE n = ? AND (used_bytes <> 0 OR message_count <> 0 OR full_since IS NOT NULL OR last_activity_at IS NOT NULL)`,
+      `UPDATE accounts SET used_bytes = 0, message_count = 0, attachment_bytes = 0, is_away = 0, full_since = NULL,
+         last_activity_at = NULL
+       WHERE n = ? AND (used_bytes <> 0 OR message_count <> 0 OR attachment_bytes <> 0 OR is_away <> 0
+         OR full_since IS NOT NULL OR last_activity_at IS NOT NULL)`,
       [account.n],
     )
     return changes
+  }
+
+  /** Notes whether a mailbox answers by itself. */
+  async setAway(tx: Tx, account: number, isAway: boolean): Promise<void> {
+    await tx.run('UPDATE accounts SET is_away = ? WHERE n = ?', [isAway, account])
   }
 
   async markFull(tx: Tx, account: number, now: number): Promise<void> {
@@ -200,6 +208,7 @@ function present(row: AccountRow): Account {
     usedBytes: row.used_bytes,
     messageCount: row.message_count,
     attachmentBytes: row.attachment_bytes,
+    isAway: row.is_away === 1,
     fullSince: row.full_since,
     lastActivityAt: row.last_activity_at,
     states: {

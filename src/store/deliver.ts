@@ -63,6 +63,8 @@ export interface Delivered {
   threadId: string | null
   threadBy: 'id' | 'subject' | 'new' | null
   threadRef: string | null
+  /** The mailbox answers by itself at the moment. */
+  isAway: boolean
 }
 
 interface Parts {
@@ -131,6 +133,7 @@ export class Deliverer {
       threadId: null,
       threadBy: null,
       threadRef: null,
+      isAway: account.isAway,
     }
     const digest = sha256(Buffer.concat([mail.inspection.arrivedHash, Buffer.from(mail.mailFrom.toLowerCase())]))
     const known = await this.#knownCopy(tx, account, digest)

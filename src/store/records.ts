@@ -26,6 +26,8 @@ export interface Account {
   messageCount: number
   /** Bytes of the files in its messages, decoded. */
   attachmentBytes: number
+  /** It answers by itself, when its response says so. */
+  isAway: boolean
   /** When it first had no room, null while it has. */
   fullSince: number | null
   lastActivityAt: number | null

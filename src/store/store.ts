@@ -32,6 +32,7 @@ import { TextRenewal } from './text-renewal.ts'
 import { purgeReferences, purgeThreads } from './threads/purge.ts'
 import { Threads } from './threads/threads.ts'
 import { Uploads } from './uploads.ts'
+import { Vacations } from './vacations.ts'
 
 export interface Store {
   accounts: Accounts
@@ -74,6 +75,8 @@ export interface Store {
   quotas: Quotas
   /** How much mailboxes sent within a day. */
   sentHours: SentHours
+  /** What mailboxes answer by themselves. */
+  vacations: Vacations
   /**
    * Makes the account of a new mailbox with its folders, its primary identity and its quotas, inside the unit of work that makes
    * the mailbox.
@@ -101,6 +104,7 @@ export function openStore(parts: { db: Db; blobsDb: Db; clock: Clock; vault: Vau
   const sentHours = new SentHours({ db, clock })
   const identities = new Identities({ db, clock, accounts, changes })
   const quotas = new Quotas({ db, clock, accounts, changes })
+  const vacations = new Vacations({ db, clock, accounts, identities })
   const edits = new MessageEdits({ db, clock, accounts, folders, changes })
   const folderEdits = new FolderEdits({ db, clock, accounts, changes, edits })
   const deliverer = new Deliverer({ db, clock, accounts, folders, folderEdits, changes, blobs, names })
@@ -116,6 +120,7 @@ export function openStore(parts: { db: Db; blobsDb: Db; clock: Clock; vault: Vau
     (tx, account) => identities.purgeIn(tx, account),
     (tx, account) => quotas.purgeIn(tx, account),
     (tx, account) => sentHours.purgeIn(tx, account),
+    (tx, account, limit) => vacations.purgeIn(tx, account, limit),
     (tx, account, limit) => changes.purgeIn(tx, account, limit),
     (tx, account) => accounts.purgeIn(tx, account),
   ]
@@ -145,6 +150,7 @@ export function openStore(parts: { db: Db; blobsDb: Db; clock: Clock; vault: Vau
     identities,
     quotas,
     sentHours,
+    vacations,
     async openAccount(tx, mailboxId, email) {
       const account = await accounts.open(tx, mailboxId)
       const made = await folders.open(tx, account)

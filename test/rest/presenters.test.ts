@@ -183,6 +183,7 @@ test('usage is left out when the store could not be read, and only then', () => 
     mailboxId: mailbox.id,
     usedBytes: 0,
     attachmentBytes: 0,
+    isAway: false,
     messageCount: 0,
     fullSince: null,
     lastActivityAt: null,

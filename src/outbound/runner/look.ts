@@ -26,7 +26,7 @@ interface Work {
 }
 
 export class Look {
-  readonly #parts: Pick<RunnerParts, 'clock' | 'wake' | 'log' | 'notices'>
+  readonly #parts: Pick<RunnerParts, 'clock' | 'wake' | 'log' | 'notices' | 'vacationReplies'>
   readonly #work: Work
   #wanted: 'nothing' | 'top' | 'all' = 'nothing'
   /** True when it was worth looking behind what could not be taken. */
@@ -40,7 +40,7 @@ export class Look {
   #unlisten: (() => void) | undefined
   #stopped = false
 
-  constructor(parts: Pick<RunnerParts, 'clock' | 'wake' | 'log' | 'notices'>, work: Work) {
+  constructor(parts: Pick<RunnerParts, 'clock' | 'wake' | 'log' | 'notices' | 'vacationReplies'>, work: Work) {
     this.#parts = parts
     this.#work = work
   }
@@ -132,17 +132,15 @@ export class Look {
     if (ms < LOOK_EVERY_MS && !this.#stopped) this.#due = clock.after(Math.max(ms, 1), () => this.at('all'))
   }
 
-  /** Senders from mailboxes are told of what failed; nothing waits for that. */
+  /** Senders from mailboxes are told of what failed, and who wrote to somebody who is away; nothing waits for that. */
   #tell(): void {
-    const { notices, log } = this.#parts
-    this.#telling ??= notices
-      .run()
-      .then(
-        () => {},
-        (error: unknown) => log.error({ err: error }, 'senders could not be told of what failed'),
-      )
-      .finally(() => {
-        this.#telling = undefined
-      })
+    const { notices, vacationReplies, log } = this.#parts
+    const say = (message: string) => (error: unknown) => log.error({ err: error }, message)
+    this.#telling ??= Promise.all([
+      notices.run().catch(say('senders could not be told of what failed')),
+      vacationReplies.run().catch(say('vacation responses could not be written')),
+    ]).then(() => {
+      this.#telling = undefined
+    })
   }
 }

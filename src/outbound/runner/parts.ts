@@ -8,6 +8,7 @@ import type { Queue } from '../queue.ts'
 import type { DelayCause, Email, Provider, RejectionReason } from '../records.ts'
 import type { Signer } from '../sign.ts'
 import type { Transports } from '../transports/transports.ts'
+import type { VacationReplies } from '../vacation-replies.ts'
 
 /** Through whom a mail is to go. */
 export type Decision =
@@ -30,4 +31,5 @@ export interface RunnerParts extends OutboundParts {
   signer: Pick<Signer, 'sign'>
   transports: Pick<Transports, 'of' | 'direct' | 'local'>
   notices: Pick<Notices, 'run'>
+  vacationReplies: Pick<VacationReplies, 'run'>
 }

@@ -9,6 +9,7 @@ import type { Ruling } from '../../mail/sieve/ruling.ts'
 import type { ArrivedMail, Delivered, DeliverTarget } from '../../store/deliver.ts'
 import { scriptCalls } from '../../store/script-calls.ts'
 import type { OutboundParts } from '../parts.ts'
+import type { VacationReplies } from '../vacation-replies.ts'
 import { logRow, type Told } from './local/log-row.ts'
 import { findRecipient, type Recipient, type Refusal, refusals } from './local/recipients.ts'
 import { ownReply } from './smtp/reply.ts'
@@ -17,7 +18,9 @@ import type { CheckResult, Handed, Handover, Transport, Verdict } from './transp
 /** Received fields from which a mail is taken to loop; RFC 5321 6.3 asks for at least 100. */
 export const RECEIVED_MAX = 100
 
-type Parts = Pick<OutboundParts, 'db' | 'clock' | 'log' | 'config' | 'directory' | 'store' | 'outbox'>
+type Parts = Pick<OutboundParts, 'db' | 'clock' | 'log' | 'config' | 'directory' | 'store' | 'outbox'> & {
+  vacationReplies: Pick<VacationReplies, 'note'>
+}
 
 /** Recipients may be at several domains, all of which receive here. */
 export function openLocal(parts: Parts): Transport {
@@ -59,11 +62,13 @@ class Local implements Transport {
     const takers = all.filter(({ recipient }) => recipient.refusal === null)
     const taken = takers.map(({ recipient }) => recipient)
     const targets = takers.map(({ recipient, ruling }) => ({ ...targetOf(recipient, mail), ruling }))
-    const { db, store } = this.#parts
+    const { db, store, vacationReplies } = this.#parts
     const note = async (tx: Tx, delivered: readonly Delivered[]) => {
       await store.inboundLog.appendMany(tx, this.#rows(mail, settled(all, delivered)))
       // Decisions §9.4: what the appliance writes by itself is no event.
       if (mail.mailFrom !== '') await this.#tell(tx, mail, taken, targets, delivered)
+      const copies = delivered.map((copy, index) => ({ mail, target: targets[index]!, delivered: copy }))
+      await vacationReplies.note(tx, copies)
     }
     if (targets.length === 0) await db.write((tx) => note(tx, []))
     const delivered = targets.length === 0 ? [] : await store.deliver(mail, targets, note)

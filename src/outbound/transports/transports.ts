@@ -2,6 +2,7 @@
 
 import type { OutboundParts } from '../parts.ts'
 import type { Provider, ProviderType } from '../records.ts'
+import type { VacationReplies } from '../vacation-replies.ts'
 import { openDirect } from './direct.ts'
 import { openLocal } from './local.ts'
 import { openSmtp } from './smtp.ts'
@@ -12,6 +13,7 @@ export interface TransportsParts extends OutboundParts {
   secretsOf(provider: Provider): Promise<{ smtpPassword: string | null }>
   /** Carriers of the accounts that speak something else than SMTP. */
   accounts: Record<Exclude<ProviderType, 'smtp'>, OpenTransport>
+  vacationReplies: Pick<VacationReplies, 'note'>
 }
 
 /** A carrier that nobody asked for in so many ms is closed; it is opened again when it is. */

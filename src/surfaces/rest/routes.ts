@@ -22,6 +22,7 @@ import { submissions } from './mailbox/submissions.ts'
 import { sync } from './mailbox/sync.ts'
 import { threadMessages } from './mailbox/thread-messages.ts'
 import { threads } from './mailbox/threads.ts'
+import { vacation } from './mailbox/vacation.ts'
 import { apiKeys } from './management/api-keys.ts'
 import { billing } from './management/billing.ts'
 import { deliveryGroups } from './management/delivery-groups.ts'
@@ -76,6 +77,7 @@ const management = [
 const mailbox = [
   readMe,
   readEvents,
+  ...vacation,
   ...threads,
   ...threadMessages,
   ...messages,

@@ -32,6 +32,7 @@ function facts(given: Given): SpamFacts {
     mismatchedLinks: 0,
     isList: false,
     autoSubmitted: false,
+    wantsNoAnswer: false,
     ...given.traits,
   }
   const mail = { parsed: true, from: [{ email: 'ann@out.test', name: 'Ann' }], ...given.mail }

@@ -41,6 +41,7 @@ test('an ordinary mail has nothing odd', () => {
       mismatchedLinks: 0,
       isList: false,
       autoSubmitted: false,
+      wantsNoAnswer: false,
     },
   )
 })

@@ -16,6 +16,8 @@ const UPDATE = 'PATCH /mailbox/messages/{message_id}'
 const DELETE = 'DELETE /mailbox/messages/{message_id}'
 const SYNC = 'GET /mailbox/sync/changes'
 const FOLLOW = 'GET /mailbox/sync/query-changes'
+/** What the inbox of an agent never does, whoever's key speaks for it (decisions §10.13). */
+const NOT_FOR_AGENTS = 'PUT /mailbox/vacation-response'
 const UPDATE_FIELDS = ['keywords', 'flags', 'folder_ids']
 
 /** @param others the routes of the Mailbox API beside this one */
@@ -39,11 +41,12 @@ export function sessionRoute(others: readonly Route[]): Route {
       if (mailbox === undefined) throw notFound('mailbox')
       const { id, email, displayName } = mailbox
       const { messages, folders, threads, submissions, identities, quotas } = account.states
+      const offered = [...others, self].filter((one) => !mailbox.isAgent || nameOf(one) !== NOT_FOR_AGENTS)
       return {
         mailbox: { id, email, ...(displayName === null ? {} : { display_name: displayName }) },
         states: { messages, folders, threads, submissions, identities, quotas },
         limits: MAILBOX_LIMITS,
-        ...abilities(principal, [...others, self], app.config.MAILBOX_GATED),
+        ...abilities(principal, offered, app.config.MAILBOX_GATED),
       }
     },
   })

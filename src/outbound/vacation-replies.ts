@@ -1,0 +1,165 @@
+// Answers for people who are away: noted with the mail they answer, written and put into the queue a moment later.
+
+import { ProductError } from '../base/errors.ts'
+import { newId } from '../base/ids.ts'
+import type { Tx } from '../db/db.ts'
+import type { Mailbox } from '../directory/mailboxes.ts'
+import { checkRecipient } from '../mail/draft-rules.ts'
+import { write } from '../mail/written.ts'
+import type { Identity } from '../store/identities.ts'
+import { type ArrivedCopy, type DueAnswer, isInForce, type VacationResponse } from '../store/vacations.ts'
+import { isBounceDomain, readBounceAddress } from './bounce-address.ts'
+import type { Emails, NewEmail } from './log/emails.ts'
+import type { OutboundParts } from './parts.ts'
+import type { Queue } from './queue.ts'
+import type { Suppressions } from './suppressions.ts'
+
+interface Parts extends OutboundParts {
+  emails: Pick<Emails, 'insert' | 'byN'>
+  queue: Pick<Queue, 'add'>
+  suppressions: Pick<Suppressions, 'of'>
+}
+
+/** Decisions §6.2. */
+const LIFETIME_MS = 48 * 60 * 60 * 1000
+/** An answer nobody could write for so long is of no use to anybody, ms. */
+const STALE_MS = 86_400_000
+const PAGE = 100
+/** Where the mail had no subject of its own to repeat. */
+const BARE_SUBJECT = 'Automatic reply'
+
+export class VacationReplies {
+  readonly #parts: Parts
+  #running: Promise<number> | undefined
+
+  constructor(parts: Parts) {
+    this.#parts = parts
+  }
+
+  /** Notes what is to be answered of the copies a unit of work has stored; see `Vacations.note`. */
+  async note(tx: Tx, copies: readonly ArrivedCopy[]): Promise<void> {
+    const { store, wake } = this.#parts
+    let isDue = false
+    for (const copy of copies) if (await store.vacations.note(tx, copy)) isDue = true
+    if (isDue) tx.afterCommit(() => wake.ring('deliver'))
+  }
+
+  /**
+   * Writes the answers that are due and puts them in the queue. Each is one unit of work with the note that it was written: what
+   * fails stays due. One run at a time.
+   * @returns how many were sent
+   */
+  run(): Promise<number> {
+    this.#running ??= this.#runOnce().finally(() => {
+      this.#running = undefined
+    })
+    return this.#running
+  }
+
+  async #runOnce(): Promise<number> {
+    const { store, log } = this.#parts
+    let sent = 0
+    for (let after = 0; ; ) {
+      const page = await store.vacations.due(after, PAGE)
+      for (const answer of page) {
+        try {
+          if (await this.#answer(answer)) sent++
+        } catch (error) {
+          log.error({ err: error }, 'a vacation response could not be sent')
+        }
+      }
+      if (page.length < PAGE) return sent
+      after = page.at(-1)!.n
+    }
+  }
+
+  async #answer(due: DueAnswer): Promise<boolean> {
+    const { db, store, emails, queue, suppressions, wake } = this.#parts
+    const email = await this.#prepare(due).catch((error: unknown) => this.#giveUp(error))
+    return db.write(async (tx) => {
+      if (!(await store.vacations.settle(tx, due.n)) || email === null) return false
+      if ((await suppressions.of(tx, email.teamId, email.recipients)).size > 0) return false
+      const accepted = await emails.insert(tx, email)
+      await queue.add(tx, accepted.email, accepted.deliveries, email.queuedAt)
+      tx.afterCommit(() => wake.ring('deliver'))
+      return true
+    })
+  }
+
+  /** What cannot be written to today cannot be tomorrow: a stranger chose the address and the ids. @throws any other error */
+  #giveUp(error: unknown): null {
+    if (!(error instanceof ProductError) || error.code === 'service_unavailable') throw error
+    this.#parts.log.info({ err: error }, 'a vacation response cannot be addressed')
+    return null
+  }
+
+  /** Composes an answer and keeps its content; null where it is not wanted any more, or has nowhere to go. */
+  async #prepare(due: DueAnswer): Promise<NewEmail | null> {
+    const { clock, db, directory, store } = this.#parts
+    if (clock.now() - due.createdAt > STALE_MS) return null
+    const mailboxId = await store.accounts.mailboxOf(due.account)
+    const mailbox = mailboxId === undefined ? undefined : await directory.mailboxes.byId(mailboxId)
+    // Decisions §10.13: an agent would be sending.
+    if (mailbox?.status !== 'active' || mailbox.isAgent) return null
+    const account = { n: due.account }
+    const response = await store.vacations.get(account)
+    if (!isInForce(response, due.createdAt)) return null
+    const to = await this.#reader(due.to)
+    if (to === null) return null
+    const identities = await store.identities.list(account)
+    const identity = identities.find(({ id }) => id === due.identityId) ?? identities[0]!
+    if (!(await directory.aliases.mayWriteAs(db.read, mailbox, identity.email))) return null
+    return this.#compose(mailbox, { due, response, identity, to })
+  }
+
+  /**
+   * Who reads what is sent to an envelope sender. Ours stands for whoever sent the mail, and nobody reads what its team sent by a key
+   * of its own.
+   */
+  async #reader(address: string): Promise<string | null> {
+    const { vault, config, emails } = this.#parts
+    if (!isBounceDomain(config, address.slice(address.lastIndexOf('@') + 1))) return address
+    const n = readBounceAddress(vault, config, address)
+    const email = n === null ? undefined : (await emails.byN([n]))[0]
+    return email?.mailboxId ? email.from.email : null
+  }
+
+  async #compose(
+    mailbox: Mailbox,
+    answer: { due: DueAnswer; response: VacationResponse; identity: Identity; to: string },
+  ): Promise<NewEmail> {
+    const { clock, directory, store, db } = this.#parts
+    const { due, response, identity } = answer
+    const now = clock.now()
+    const id = newId('email')
+    const from = { email: identity.email, name: identity.name || mailbox.displayName || '' }
+    const to = checkRecipient('to', { email: answer.to })
+    // RFC 5230 5.3.
+    const subject = response.subject ?? (due.subject === '' ? BARE_SUBJECT : `Auto: ${due.subject}`)
+    const messageId = `${id}@${from.email.slice(from.email.lastIndexOf('@') + 1)}`
+    const { textBody, htmlBody } = response
+    const { messageId: original, references } = due
+    const written = write(
+      {
+        ...{ from, to: [to], cc: [], bcc: [], replyTo: identity.replyTo ?? [], subject, textBody, htmlBody },
+        ...{ attachments: [], messageId, date: now },
+        // RFC 3834 5.
+        headers: [{ name: 'Auto-Submitted', value: 'auto-replied' }],
+        // RFC 5230 5.8.
+        inReplyTo: original,
+        references: original === null ? [] : [...references, original],
+      },
+      false,
+    )
+    await store.blobs.put(written.hash, written.sizeBytes, written.chunks)
+    const sender = { teamId: mailbox.teamId, mailboxId: mailbox.id }
+    const domain = await directory.domains.standingFor(db.read, sender, from.email)
+    return {
+      ...{ id, ...sender, source: 'system', scope: mailbox.sendScope, from, subject, internetMessageId: messageId },
+      // RFC 3834 3.3: nothing is ever sent back about it.
+      returnPath: '',
+      ...{ domainId: domain?.id ?? null, hash: written.hash, sizeBytes: written.sizeBytes },
+      ...{ queuedAt: now, expiresAt: now + LIFETIME_MS, recipients: [to.email] },
+    }
+  }
+}
