@@ -36,9 +36,10 @@ export class VacationReplies {
     this.#parts = parts
   }
 
-  /** Notes what is to be answered of the copies a unit of work has stored; see `Vacations.note`. */
+  /** Notes what is to be answered of the copies a unit of work has stored; see `Vacations.note`. Nothing while the operator withholds it. */
   async note(tx: Tx, copies: readonly ArrivedCopy[]): Promise<void> {
-    const { store, wake } = this.#parts
+    const { store, wake, config } = this.#parts
+    if (config.MAILBOX_GATED.includes('vacation_response')) return
     let isDue = false
     for (const copy of copies) if (await store.vacations.note(tx, copy)) isDue = true
     if (isDue) tx.afterCommit(() => wake.ring('deliver'))

@@ -1,6 +1,9 @@
 // Somebody is away: who is answered and who never is, once a week, across a crash, and without two machines talking to each other for ever.
 
 import assert from 'node:assert/strict'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { after, beforeEach, describe, test } from 'node:test'
 import { bounceAddress } from '../../src/outbound/bounce-address.ts'
 import { SENDERS_MAX } from '../../src/store/vacations.ts'
@@ -368,4 +371,30 @@ describe('the response itself', () => {
     failure(await put(on), 409, 'conflict')
     assert.equal(data<Json>(await house.get(path, ana.key)).text_body, 'I am away.')
   })
+})
+
+test('while the operator withholds it nobody is answered, whatever was set before', async () => {
+  const dataDir = await mkdtemp(join(tmpdir(), 'mailstead-vacation-'))
+  const env = { ALLOW_PRIVATE_SMTP_HOSTS: 'true', DIRECT_PORT: String(remote.port) }
+  const count = 'SELECT count(*) AS count FROM vacation_senders'
+  const box = await (async () => {
+    await using first = await startHouse({ clock, zone, env, dataDir })
+    const shop = await first.team()
+    await shop.domain('gated.test')
+    const carl = await shop.mailbox('carl@gated.test')
+    data(await first.call('PUT', path, carl.key, { is_enabled: true, text_body: 'I am away.' }))
+    return carl
+  })()
+  for (const [gated, answered] of [
+    ['vacation_response', 0],
+    ['', 1],
+  ] as const) {
+    await using second = await startHouse({ clock, zone, env: { ...env, MAILBOX_GATED: gated }, dataDir })
+    const content = `From: <${BOB}>\r\nTo: ${box.email}\r\nSubject: ${gated}\r\n\r\nHello\r\n`
+    await receiveRaw(second, { from: BOB, to: box.email, content })
+    await second.settle()
+    assert.equal((await second.app.db.read.get<{ count: number }>(count))!.count > 0, answered === 1)
+  }
+  assert.deepEqual(answers(), [BOB])
+  await rm(dataDir, { recursive: true })
 })
