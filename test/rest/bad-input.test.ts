@@ -105,12 +105,16 @@ function baseOf(route: Route): string {
   return route.root === true ? origin : `${origin}/api/v1`
 }
 
-function call(route: Route, query: string, body?: unknown): Promise<Reply> {
+function call(route: Route, query: string, body?: unknown, headers: Record<string, string> = {}): Promise<Reply> {
   clock.advance(10_000)
   const source: Record<string, string> =
     route.fromMailbox === true ? { 'x-source-authorization': `Bearer ${ana.key}` } : {}
   const once: Record<string, string> = route.idempotent === 'required' ? { 'idempotency-key': randomUUID() } : {}
-  return house.call(route.method, baseOf(route) + pathOf(route) + query, keyOf(route), body, { ...source, ...once })
+  return house.call(route.method, baseOf(route) + pathOf(route) + query, keyOf(route), body, {
+    ...source,
+    ...once,
+    ...headers,
+  })
 }
 
 /** What a query cannot do without, beside the parameter that is tried. */
@@ -130,6 +134,41 @@ function needed(route: Route, tried = ''): string {
     ['since_query_state', queryStates.get(type)],
   ])
   return names.map((name) => `&${name}=${known.get(name) ?? properties[name]!.enum?.[0] ?? 'x'}`).join('')
+}
+
+/** Headers a route reads, each wrong, and what is answered; nothing is done. */
+function* wrongHeaders(route: Route): Generator<[headers: Record<string, string>, status: number, code: string]> {
+  if (route.as !== 'none') {
+    for (const authorization of ['Basic eDp5', 'Bearer', 'Bearer a b', `Bearer ${'x'.repeat(5000)}`]) {
+      yield [{ authorization }, 401, 'authentication_required']
+    }
+  }
+  if (!route.produces?.includes('*/*')) yield [{ accept: 'image/png' }, 406, 'not_acceptable']
+  if (route.body !== undefined && route.raw === undefined) {
+    yield [{ 'content-type': 'text/plain' }, 415, 'unsupported_media_type']
+  }
+  if (route.idempotent) {
+    for (const key of ['', 'x'.repeat(256), 'a b', 'ä']) yield [{ 'idempotency-key': key }, 400, 'invalid_parameter']
+  }
+  if (route.fromMailbox) {
+    for (const key of ['', 'Basic x', ana.key, 'Bearer nobody'])
+      yield [{ 'x-source-authorization': key }, 404, 'not_found']
+  }
+  if (route.etag === true && route.method !== 'GET') {
+    for (const tag of ['nonsense', '"other"', 'W/"a", W/"b"', '']) yield [{ 'if-match': tag }, 409, 'conflict']
+  }
+}
+
+for (const route of routes.filter(({ form, hidden }) => !form && !hidden)) {
+  test(`${route.operation}: a header that is wrong is told as such`, async () => {
+    const query = route.query === undefined ? '' : `?${needed(route)}`
+    const body = route.body && sample(route.body)
+    for (const [headers, status, code] of wrongHeaders(route)) {
+      const reply = await call(route, query, body, headers)
+      assert.equal(reply.status, status, `${JSON.stringify(headers)}: ${JSON.stringify(reply.body)}`)
+      failure(reply, status, code)
+    }
+  })
 }
 
 for (const route of withBody) {
