@@ -31,6 +31,12 @@ test('a withheld feature answers 403, whatever the key may do; all others go on'
   data(await house.get(`/mailbox/attachments/${file.id}`, ana.key))
 })
 
+test('the protocol of others is withheld from everybody, and its path kept free', async () => {
+  failure(await house.call('POST', '/mailbox/jmap', ana.key), 403, 'insufficient_permissions')
+  failure(await house.get('/mailbox/jmap', ana.key), 405, 'method_not_allowed')
+  assert.equal(data<Session>(await house.get('/mailbox/session', ana.key)).gated.raw_protocol, true)
+})
+
 test('the session tells what is withheld in flags, gates and endpoints', async () => {
   const session = data<Session>(await house.get('/mailbox/session', ana.key))
   const { parsing, metadata, download } = session.capabilities.attachments

@@ -15,6 +15,7 @@ import { messages } from './mailbox/messages.ts'
 import { queryChanges } from './mailbox/query-changes.ts'
 import { quotas } from './mailbox/quotas.ts'
 import { raw } from './mailbox/raw.ts'
+import { rawProtocol } from './mailbox/raw-protocol.ts'
 import { sendMessage } from './mailbox/send.ts'
 import { sessionRoute } from './mailbox/session.ts'
 import { sieveScripts } from './mailbox/sieve-scripts.ts'
@@ -110,6 +111,7 @@ export const routes: readonly Route[] = [
   ...operator,
   ...mailbox,
   sessionRoute(mailbox),
+  behindGate(rawProtocol),
   sendBatch,
   ...agentRoutes,
   ...rootDocuments,
