@@ -1,5 +1,7 @@
 // `mailstead domain own`: the records of the appliance's own names, from which agents and the appliance itself write.
 
+import { hostRecords } from '../directory/dns-records.ts'
+import { bounceDomain } from '../directory/domain-name.ts'
 import type { Domain } from '../directory/domain-record.ts'
 import { presentDomain } from '../surfaces/rest/schemas/domain.ts'
 import type { Command } from './command.ts'
@@ -13,8 +15,16 @@ export const domainOwn: Command = {
     const names = [...new Set([config.AGENT_MAILBOX_DOMAIN, config.MAIL_HOSTS[0]!])]
     const domains: Domain[] = []
     for (const name of names) domains.push(await directory.domains.system(name))
-    const lines = domains.flatMap(linesOf)
-    return { data: domains.map(presentDomain), lines: ['Put these records into DNS:', '', ...lines] }
+    const host = config.MAIL_HOSTS[0]!
+    const records = hostRecords(host, bounceDomain(host))
+    const lines = [
+      ...domains.flatMap(linesOf),
+      ...table(records.map(({ name, type, value }) => [`  ${name}`, type, value])),
+    ]
+    return {
+      data: { domains: domains.map(presentDomain), mail_host: records },
+      lines: ['Put these records into DNS:', '', ...lines],
+    }
   },
 }
 

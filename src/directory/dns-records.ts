@@ -53,3 +53,24 @@ export function isCname({ value }: DnsRecord): boolean {
 export function spfTerm(mailHost: string): string {
   return `include:_spf.${mailHost}`
 }
+
+/** A record with its type, as it stands in a zone. */
+export interface ZoneRecord {
+  name: string
+  type: 'MX' | 'TXT'
+  value: string
+}
+
+/**
+ * What a mail host needs beside what every domain has: that mail may leave from it, that reports about single mails come back to it, and
+ * that others may send it their DMARC reports about our domains (RFC 7489 7.1).
+ * @param bounces where bounces go
+ */
+export function hostRecords(host: string, bounces: string): ZoneRecord[] {
+  return [
+    { name: `_spf.${host}`, type: 'TXT', value: `v=spf1 a:${host} -all` },
+    { name: bounces, type: 'MX', value: `${MX_PRIORITY} ${host}` },
+    { name: bounces, type: 'TXT', value: `v=spf1 ${spfTerm(host)} -all` },
+    { name: `*._report._dmarc.${host}`, type: 'TXT', value: 'v=DMARC1' },
+  ]
+}

@@ -3,7 +3,8 @@
 import ipaddr from 'ipaddr.js'
 import { isPublicAddress } from '../../base/public-address.ts'
 import type { Resolver } from '../../base/resolver.ts'
-import { isReserved } from '../../directory/domain-name.ts'
+import { hostRecords, type ZoneRecord } from '../../directory/dns-records.ts'
+import { bounceDomain, isReserved } from '../../directory/domain-name.ts'
 import { type Finding, failing, fine, warning } from './finding.ts'
 
 /** Addresses of one host whose names are asked for. */
@@ -17,7 +18,26 @@ interface Answer {
 
 export async function lookAtHosts(resolver: Resolver, hosts: readonly string[]): Promise<Finding[]> {
   const known = hosts.filter((host) => !isReserved(host))
-  return (await Promise.all(known.map((host) => lookAtHost(resolver, host)))).flat()
+  const found = (await Promise.all(known.map((host) => lookAtHost(resolver, host)))).flat()
+  // Mail leaves under the first name, and reports come back to it.
+  return [...found, ...(known[0] === undefined ? [] : await lookAtRecords(resolver, known[0]))]
+}
+
+async function lookAtRecords(resolver: Resolver, host: string): Promise<Finding[]> {
+  const wanted = hostRecords(host, bounceDomain(host))
+  const looks = await Promise.all(wanted.map((record) => lookAtRecord(resolver, record)))
+  const wrong = looks.filter((one) => one !== null)
+  return wrong.length > 0 ? wrong : [fine('host_records', `${host} may send, and reports find their way to it.`)]
+}
+
+/** Null for a record that does its work: others may stand beside what we ask for. */
+async function lookAtRecord(resolver: Resolver, { name, type, value }: ZoneRecord): Promise<Finding | null> {
+  // Any name stands for all of them.
+  const { values, sure } = await ask(resolver, name.replace('*', 'any'), type)
+  if (!sure) return unasked('host_records', name)
+  const [kind = '', host] = value.split(' ')
+  if (values.some((found) => (type === 'MX' ? found === host : found.startsWith(kind.toLowerCase())))) return null
+  return warning('host_records', `The ${type} record ${name} is missing.`, `Set it to: ${value}`)
 }
 
 async function lookAtHost(resolver: Resolver, host: string): Promise<Finding[]> {
@@ -62,9 +82,17 @@ function unasked(check: string, name: string): Finding {
   return warning(check, says, 'Check the network and DNS_SERVERS, then look again.')
 }
 
+/** Hosts and addresses are texts, mail servers have a rank, texts come in pieces. */
+type Value = string | string[] | { exchange: string }
+
+function textOf(value: Value): string {
+  if (typeof value === 'string') return value
+  return Array.isArray(value) ? value.join('') : value.exchange
+}
+
 async function ask(resolver: Resolver, name: string, type: string): Promise<Answer> {
   try {
-    const values = (await resolver.fresh(name, type)) as string[]
+    const values = ((await resolver.fresh(name, type)) as Value[]).map(textOf)
     return { values: values.map((value) => value.toLowerCase().replace(/\.$/, '')), sure: true }
   } catch (error) {
     const { code } = error as { code?: string }

@@ -296,9 +296,15 @@ describe('people and agents', () => {
     assert.deepEqual(await json('agent', 'list'), [])
     const own = await json('domain', 'own')
     assert.deepEqual(
-      own.map(({ domain }: { domain: string }) => domain),
+      own.domains.map(({ domain }: { domain: string }) => domain),
       ['agents.localhost', 'mx.mailstead.test'],
     )
+    assert.deepEqual(own.mail_host, [
+      { name: '_spf.mx.mailstead.test', type: 'TXT', value: 'v=spf1 a:mx.mailstead.test -all' },
+      { name: 'bounce.mx.mailstead.test', type: 'MX', value: '10 mx.mailstead.test' },
+      { name: 'bounce.mx.mailstead.test', type: 'TXT', value: 'v=spf1 include:_spf.mx.mailstead.test -all' },
+      { name: '*._report._dmarc.mx.mailstead.test', type: 'TXT', value: 'v=DMARC1' },
+    ])
     assert.deepEqual(await json('domain', 'own'), own, 'the keys stay the same')
     assert.deepEqual(await json('agent', 'registration', 'off'), { enabled: false })
     assert.deepEqual(await json('agent', 'registration', 'on'), { enabled: true })

@@ -98,16 +98,26 @@ describe('beside a running appliance', () => {
       ...Object.fromEntries(dkim.map(({ name, value }) => [name, { TXT: [value] }])),
       'mx.mail-host.org': { A: ['198.41.0.4'] },
       '4.0.41.198.in-addr.arpa': { PTR: ['mx.mail-host.org'] },
+      '_spf.mx.mail-host.org': { TXT: ['v=spf1 ip4:198.41.0.4 -all'] },
+      'bounce.mx.mail-host.org': {
+        MX: [{ priority: 5, exchange: 'mx.mail-host.org' }],
+        TXT: ['v=spf1 include:_spf.mx.mail-host.org -all'],
+      },
+      'any._report._dmarc.mx.mail-host.org': { TXT: ['v=DMARC1'] },
     }
     const seen = await look()
     assert.equal(seen.code, 0, JSON.stringify(seen.findings))
     assert.ok(seen.findings.some(({ says }) => says === 'shop-of-ana.org has all its records.'))
     assert.deepEqual(levels(seen, 'mail_host'), ['ok'])
     assert.deepEqual(levels(seen, 'reverse_dns'), ['ok'])
+    assert.deepEqual(levels(seen, 'host_records'), ['ok'])
     const unmoved = await house.app.directory.domains.get(domain.teamId, domain.id)
     assert.deepEqual(unmoved, domain)
     assert.equal(unmoved!.verificationStatus, 'pending')
 
+    dns.zone['bounce.mx.mail-host.org'] = { MX: [{ priority: 5, exchange: 'mail.isp.net' }] }
+    const advice = (await look()).findings.filter(({ check }) => check === 'host_records').map((one) => one.do)
+    assert.deepEqual(advice, ['Set it to: 10 mx.mail-host.org', 'Set it to: v=spf1 include:_spf.mx.mail-host.org -all'])
     dns.zone['4.0.41.198.in-addr.arpa'] = { PTR: ['host-4.isp.net'] }
     const named = (await look()).findings.find(({ check }) => check === 'reverse_dns')!
     assert.deepEqual([named.level, named.says], ['warn', '198.41.0.4 is called host-4.isp.net, not mx.mail-host.org.'])
