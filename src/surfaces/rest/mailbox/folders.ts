@@ -8,13 +8,13 @@ import { FOLDER_NAME_MAX } from '../../../store/folders-edit.ts'
 import type { Account, PageKey, Folder as StoredFolder } from '../../../store/records.ts'
 import { answer, route } from '../../http/route.ts'
 import { Default, Id, listOf, Nullable, pageQuery, Words } from '../../http/schema.ts'
-import { CountedChanges, changesQuery } from '../schemas/changes.ts'
+
 import { Folder, FolderRole, presentFolder } from '../schemas/folder.ts'
 import { record } from '../schemas/record.ts'
 import { accountOf, writableAccountOf } from './account.ts'
 import { MAILBOX_PAGE } from './limits.ts'
 import { writeQueryState } from './query-state.ts'
-import { changesOf } from './typed-changes.ts'
+import { changesRoute } from './typed-changes.ts'
 
 /** The filters of the folder list. */
 export const folderFilters = {
@@ -202,22 +202,6 @@ const deleteFolder = route({
   },
 })
 
-const listFolderChanges = route({
-  method: 'GET',
-  path: '/mailbox/folders/changes',
-  operation: 'listFolderChanges',
-  tag: 'Folders',
-  summary: 'Tells which folders came, changed and went since a state.',
-  description: '`updated_properties` names the counts when nothing else changed of them.',
-  as: 'mailbox',
-  permission: 'mailbox.read',
-  query: changesQuery,
-  reply: CountedChanges,
-  async handle({ query: { since_state: since, limit }, principal, app }) {
-    return changesOf(app, await accountOf(app, principal), 'folders', { since, limit })
-  },
-})
-
 async function shown(app: Context, account: Account, id: string, tx?: Tx) {
   const folder = await app.store.folders.byId(account, id, tx)
   if (folder === undefined) throw notFound('folder')
@@ -237,4 +221,4 @@ function compareKeys(a: PageKey, b: PageKey): number {
   return 0
 }
 
-export const folders = [listFolders, listFolderChanges, createFolder, readFolder, updateFolder, deleteFolder]
+export const folders = [listFolders, changesRoute('folders'), createFolder, readFolder, updateFolder, deleteFolder]

@@ -12,12 +12,13 @@ import type { Account } from '../../../store/records.ts'
 import { answer, route } from '../../http/route.ts'
 import { Id, listOf, Nullable } from '../../http/schema.ts'
 import { Address } from '../schemas/address.ts'
-import { Changes, changesQuery, presentChanges } from '../schemas/changes.ts'
+
 import { DeletedOf } from '../schemas/deleted.ts'
 import { Person, people } from '../schemas/new-mail.ts'
 import { record } from '../schemas/record.ts'
 import { TimeOf } from '../schemas/time.ts'
 import { accountOf, writableAccountOf } from './account.ts'
+import { changesRoute } from './typed-changes.ts'
 
 const params = Type.Object({ identity_id: Id('identity') })
 /** Addresses in `reply_to` and in `bcc`. */
@@ -62,22 +63,6 @@ const listIdentities = route({
     const account = await accountOf(app, principal)
     const items = (await app.store.identities.list(account)).map(present)
     return answer({ data: items, meta: { state: account.states.identities } })
-  },
-})
-
-const listIdentityChanges = route({
-  method: 'GET',
-  path: '/mailbox/identities/changes',
-  operation: 'listIdentityChanges',
-  tag: 'Submissions',
-  summary: 'Tells which identities came, changed and went since a state.',
-  as: 'mailbox',
-  permission: 'mailbox.read',
-  query: changesQuery,
-  reply: Changes,
-  async handle({ query, principal, app }) {
-    const account = await accountOf(app, principal)
-    return presentChanges(await app.store.changes.since(account, 'identities', query.since_state, query.limit))
   },
 })
 
@@ -217,4 +202,4 @@ function present(kept: Kept): Static<typeof Identity> {
   }
 }
 
-export const identities = [listIdentities, listIdentityChanges, createIdentity, updateIdentity, deleteIdentity]
+export const identities = [listIdentities, changesRoute('identities'), createIdentity, updateIdentity, deleteIdentity]

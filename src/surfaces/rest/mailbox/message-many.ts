@@ -3,13 +3,14 @@
 import { Type } from 'typebox'
 import { route } from '../../http/route.ts'
 import { Id } from '../../http/schema.ts'
-import { Changes, changesQuery, presentChanges } from '../schemas/changes.ts'
+
 import { Message, type MessagePart } from '../schemas/message.ts'
 import { record } from '../schemas/record.ts'
 import { accountOf } from './account.ts'
 import { MAILBOX_LIMITS } from './limits.ts'
 import { bodyChars, includeList, showMessage } from './message-content.ts'
 import { messageFilters, readFilter } from './message-filter.ts'
+import { changesRoute } from './typed-changes.ts'
 
 const State = Type.String({ description: 'Opaque state of the messages of the mailbox.' })
 
@@ -76,37 +77,4 @@ const countMessages = route({
   },
 })
 
-const listChanges = route({
-  method: 'GET',
-  path: '/mailbox/messages/changes',
-  operation: 'listMessageChanges',
-  tag: 'Messages',
-  summary: 'Tells which messages came, changed and went since a state.',
-  description: 'A state that is too old is answered with 409: fetch the list again.',
-  as: 'mailbox',
-  permission: 'mailbox.read',
-  query: changesQuery,
-  reply: Changes,
-  async handle({ query, principal, app }) {
-    const account = await accountOf(app, principal)
-    return presentChanges(await app.store.changes.since(account, 'messages', query.since_state, query.limit))
-  },
-})
-
-const listThreadChanges = route({
-  method: 'GET',
-  path: '/mailbox/threads/changes',
-  operation: 'listThreadChanges',
-  tag: 'Threads',
-  summary: 'Tells which threads came, changed and went since a state.',
-  as: 'mailbox',
-  permission: 'mailbox.read',
-  query: changesQuery,
-  reply: Changes,
-  async handle({ query, principal, app }) {
-    const account = await accountOf(app, principal)
-    return presentChanges(await app.store.changes.since(account, 'threads', query.since_state, query.limit))
-  },
-})
-
-export const manyMessages = [batchGet, countMessages, listChanges, listThreadChanges]
+export const manyMessages = [batchGet, countMessages, changesRoute('messages'), changesRoute('threads')]

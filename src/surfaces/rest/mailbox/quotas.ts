@@ -9,11 +9,11 @@ import { type Quota as Kept, QUOTA_NAMES, type QuotaName } from '../../../store/
 import type { Account } from '../../../store/records.ts'
 import { answer, route } from '../../http/route.ts'
 import { Id, listOf, Nullable, Words } from '../../http/schema.ts'
-import { CountedChanges, changesQuery } from '../schemas/changes.ts'
+
 import { record } from '../schemas/record.ts'
 import { TimeOf } from '../schemas/time.ts'
 import { accountOf, writableAccountOf } from './account.ts'
-import { changesOf } from './typed-changes.ts'
+import { changesRoute } from './typed-changes.ts'
 
 const Count = (description: string) => Type.Integer({ minimum: 0, description })
 const LIMIT_MAX = 2 ** 53 - 1
@@ -69,22 +69,6 @@ const listQuotas = route({
   async handle({ principal, app }) {
     const account = await accountOf(app, principal)
     return answer({ data: await shown(app, principal, account), meta: { state: account.states.quotas } })
-  },
-})
-
-const listQuotaChanges = route({
-  method: 'GET',
-  path: '/mailbox/quotas/changes',
-  operation: 'listQuotaChanges',
-  tag: 'Usage',
-  summary: 'Tells which quotas changed since a state.',
-  description: '`updated_properties` is `["used"]` when no limit changed.',
-  as: 'mailbox',
-  permission: 'mailbox.read',
-  query: changesQuery,
-  reply: CountedChanges,
-  async handle({ query: { since_state: since, limit }, principal, app }) {
-    return changesOf(app, await accountOf(app, principal), 'quotas', { since, limit })
   },
 })
 
@@ -182,4 +166,4 @@ function present(quota: Kept, used: number, hard: number | null): Static<typeof 
   }
 }
 
-export const quotas = [listQuotas, listQuotaChanges, updateQuota, readUsage]
+export const quotas = [listQuotas, changesRoute('quotas'), updateQuota, readUsage]

@@ -9,11 +9,12 @@ import type { Account } from '../../../store/records.ts'
 import type { Submission as Kept } from '../../../store/submissions.ts'
 import { route } from '../../http/route.ts'
 import { Id, listOf, Nullable, pageQuery, parseTime, TimeQuery, Words } from '../../http/schema.ts'
-import { Changes, changesQuery, presentChanges } from '../schemas/changes.ts'
+
 import { record } from '../schemas/record.ts'
 import { TimeOf } from '../schemas/time.ts'
 import { accountOf, writableAccountOf } from './account.ts'
 import { MAILBOX_PAGE } from './limits.ts'
+import { changesRoute } from './typed-changes.ts'
 
 const STATUSES = ['scheduled', 'queued', 'sending', 'sent', 'partially_sent', 'failed', 'canceled'] as const
 /** Submissions looked through for one page. */
@@ -115,22 +116,6 @@ const readSubmission = route({
   },
 })
 
-const listSubmissionChanges = route({
-  method: 'GET',
-  path: '/mailbox/submissions/changes',
-  operation: 'listSubmissionChanges',
-  tag: 'Submissions',
-  summary: 'Tells which submissions came and changed since a state.',
-  as: 'mailbox',
-  permission: 'mailbox.read',
-  query: changesQuery,
-  reply: Changes,
-  async handle({ query, principal, app }) {
-    const account = await accountOf(app, principal)
-    return presentChanges(await app.store.changes.since(account, 'submissions', query.since_state, query.limit))
-  },
-})
-
 const cancelSubmission = route({
   method: 'POST',
   path: '/mailbox/submissions/{submission_id}/cancel',
@@ -202,4 +187,4 @@ function statusOf(kept: Kept, deliveries: Parameters<typeof submissionStatus>[1]
 
 const DELIVERED = { pending: 'queued', sent: 'yes', failed: 'no', rejected: 'no' } as const
 
-export const submissions = [listSubmissions, listSubmissionChanges, readSubmission, cancelSubmission]
+export const submissions = [listSubmissions, changesRoute('submissions'), readSubmission, cancelSubmission]
