@@ -70,7 +70,7 @@ async function bodyExcerpt(looking: Looking, row: Row, sought: readonly Sought[]
   for (const passage of sortParts(root).passages) {
     if (room <= 0 || looking.bytes <= 0) break
     const text = await passageText(looking, row.blob, passage, room)
-    const excerpt = firstExcerpt(text, sought)
+    const excerpt = await firstExcerpt(text, sought)
     if (excerpt !== null) return excerpt
     room -= text.length + 1
   }

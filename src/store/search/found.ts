@@ -1,5 +1,6 @@
 // Where the words of a search stand in a text: judged by the words the search itself is made of.
 
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Term } from './terms.ts'
 import { foldWord, type PlacedWord, placedWords } from './words.ts'
 
@@ -24,6 +25,8 @@ export interface Sought {
 /** Text around the first hit that is handed on, in code units: more than any snippet shows. */
 const BEFORE = 200
 const BEHIND = 1000
+/** Words after which others have their turn, some milliseconds of them. */
+const WORDS_A_TURN = 8192
 
 /** The words a search wants to find in one part of a message; what stands under a NOT is not wanted. */
 export function soughtIn(term: Term, part: 'subject' | 'body'): Sought[] {
@@ -35,15 +38,19 @@ export function soughtIn(term: Term, part: 'subject' | 'body'): Sought[] {
 /** The whole text with all that was found in it; null when nothing was. */
 export function wholeExcerpt(text: string, sought: readonly Sought[]): Excerpt | null {
   const found = text.toWellFormed()
-  const hits = joined([...hitsIn(found, sought)])
+  const hits = joined([...hitsIn(found, sought)].filter((hit) => hit !== null))
   return hits.length === 0 ? null : { text: found, hits }
 }
 
-/** The text around the first thing that was found in it; null when nothing was. */
-export function firstExcerpt(text: string, sought: readonly Sought[]): Excerpt | null {
+/** The text around the first thing that was found in it; null when nothing was. Others have their turn on the way through it. */
+export async function firstExcerpt(text: string, sought: readonly Sought[]): Promise<Excerpt | null> {
   const found = text.toWellFormed()
   const hits: Stretch[] = []
   for (const hit of hitsIn(found, sought)) {
+    if (hit === null) {
+      await nextTurn()
+      continue
+    }
     if (hits.length > 0 && hit.start >= hits[0]!.start + BEHIND) break
     hits.push(hit)
   }
@@ -57,13 +64,14 @@ export function firstExcerpt(text: string, sought: readonly Sought[]): Excerpt |
   return { text: cut, hits: joined(inside) }
 }
 
-/** One after another by where they begin, so that nobody has to look further than he wants. */
-function* hitsIn(text: string, sought: readonly Sought[]): Generator<Stretch> {
+/** One after another by where they begin, so that nobody has to look further than he wants; null after every WORDS_A_TURN words. */
+function* hitsIn(text: string, sought: readonly Sought[]): Generator<Stretch | null> {
   if (sought.length === 0) return
   const longest = Math.max(...sought.map(({ words }) => words.length))
   const ahead: PlacedWord[] = []
   const places = placedWords(text)
-  for (;;) {
+  for (let seen = 1; ; seen++) {
+    if (seen % WORDS_A_TURN === 0) yield null
     while (ahead.length < longest) {
       const { value } = places.next()
       if (value === undefined) break

@@ -135,39 +135,53 @@ test('one request reads so many bytes of bodies and no more', async () => {
   assert.equal(read, LOOK_BYTES)
 })
 
+test('others have their turn while a long text is looked at', async () => {
+  let turns = 0
+  let isOver = false
+  const count = () => {
+    turns++
+    if (!isOver) setImmediate(count)
+  }
+  setImmediate(count)
+  const excerpt = await firstExcerpt('x '.repeat(SEARCH_TEXT_MAX / 2), soughtIn(readQuery('needle', 0), 'body'))
+  isOver = true
+  assert.equal(excerpt, null)
+  assert.ok(turns >= 10, `${turns} turns`)
+})
+
 describe('a preview', () => {
-  const preview = (text: string, q: string) => {
-    const excerpt = firstExcerpt(text, soughtIn(readQuery(q, 0), 'body'))
+  const preview = async (text: string, q: string) => {
+    const excerpt = await firstExcerpt(text, soughtIn(readQuery(q, 0), 'body'))
     return excerpt && markedAround(excerpt, PREVIEW_BYTES)
   }
 
-  it('escapes the mail and marks only what was found', () => {
+  it('escapes the mail and marks only what was found', async () => {
     assert.equal(
-      preview('a <mark> & "c" <script>needle</script>', 'needle'),
+      await preview('a <mark> & "c" <script>needle</script>', 'needle'),
       'a &lt;mark&gt; &amp; &quot;c&quot; &lt;script&gt;<mark>needle</mark>&lt;/script&gt;',
     )
-    assert.equal(preview('<mark>', 'mark'), '&lt;<mark>mark</mark>&gt;')
+    assert.equal(await preview('<mark>', 'mark'), '&lt;<mark>mark</mark>&gt;')
   })
 
-  it('is one line without control characters, marks of direction and halves of characters', () => {
+  it('is one line without control characters, marks of direction and halves of characters', async () => {
     assert.equal(
-      preview('a\u0000b\u0007\r\n\t needle\u001b[31m \u202ered\u2066 \ud800x\udc00\u200b!', 'needle'),
+      await preview('a\u0000b\u0007\r\n\t needle\u001b[31m \u202ered\u2066 \ud800x\udc00\u200b!', 'needle'),
       'a b <mark>needle</mark> [31m red \ufffdx\ufffd!',
     )
-    assert.equal(preview('one\n\n  two', '"one two"'), '<mark>one two</mark>')
+    assert.equal(await preview('one\n\n  two', '"one two"'), '<mark>one two</mark>')
   })
 
-  it('begins with a few whole words before the hit', () => {
-    const found = preview(`${'lorem ipsum '.repeat(50)}needle`, 'needle')!
+  it('begins with a few whole words before the hit', async () => {
+    const found = (await preview(`${'lorem ipsum '.repeat(50)}needle`, 'needle'))!
     assert.match(found, /^(?:lorem|ipsum) [a-z ]{20,}<mark>needle<\/mark>$/)
   })
 
-  it('has at most 255 bytes, whole characters, entities and marks, whatever the mail holds', () => {
+  it('has at most 255 bytes, whole characters, entities and marks, whatever the mail holds', async () => {
     const random = new Random(7)
     const pieces = ['needle', 'word', '&', '<', '"', '💥', 'é', '語', ' ', '\n', '<mark>', '&amp;', 'e\u0301', '\u200d']
     for (let round = 0; round < 3000; round++) {
       const text = Array.from({ length: random.below(120) }, () => random.pick(pieces)).join(random.pick(['', ' ']))
-      const found = preview(text, 'needle OR word OR é*')
+      const found = await preview(text, 'needle OR word OR é*')
       if (found === null) continue
       assert.ok(Buffer.byteLength(found) <= PREVIEW_BYTES, found)
       assert.ok(found.isWellFormed())
@@ -179,8 +193,8 @@ describe('a preview', () => {
     }
   })
 
-  it('marks as much as fits of a word without end', () => {
-    assert.equal(preview('n'.repeat(1000), 'nn*'), `<mark>${'n'.repeat(242)}</mark>`)
-    assert.equal(preview('語'.repeat(1000), '語語*')?.startsWith('<mark>語'), true)
+  it('marks as much as fits of a word without end', async () => {
+    assert.equal(await preview('n'.repeat(1000), 'nn*'), `<mark>${'n'.repeat(242)}</mark>`)
+    assert.equal((await preview('語'.repeat(1000), '語語*'))?.startsWith('<mark>語'), true)
   })
 })
