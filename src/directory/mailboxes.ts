@@ -132,8 +132,8 @@ export class Mailboxes {
     return row !== undefined
   }
 
-  async byId(id: string): Promise<Mailbox | undefined> {
-    const row = await this.#parts.db.read.get('SELECT * FROM mailboxes WHERE id = ?', [id])
+  async byId(id: string, reader: Reader = this.#parts.db.read): Promise<Mailbox | undefined> {
+    const row = await reader.get('SELECT * FROM mailboxes WHERE id = ?', [id])
     return row && presentMailbox(row)
   }
 

@@ -1,7 +1,7 @@
 // Messages of one mailbox in another one: copied with all that is known of them, or moved; once, and with both credentials.
 
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { after, before, describe, it, test } from 'node:test'
 import { newId } from '../../src/base/ids.ts'
 import { COPY_BYTES_MAX } from '../../src/surfaces/rest/mailbox/message-copy.ts'
 import type { NewApiKey } from '../../src/surfaces/rest/schemas/api-key.ts'
@@ -217,4 +217,54 @@ test('a suspended source can be copied, not moved; a suspended target takes noth
   failure(await copy({ ...body, delete_source: true }, { secret: late.key }), 409, 'conflict')
   assert.equal((await copied(body, { secret: late.key })).copied.length, 1)
   failure(await copy({ ids: [await arrive()] }, { key: late.key }), 409, 'conflict')
+})
+
+describe('what happens while mails are read for their copies', () => {
+  /** Copies a mail into a new mailbox; `meanwhile` runs once, when the mail was read. */
+  async function copyWhile(
+    meanwhile: (target: { id: string; key: string }, id: string) => Promise<unknown>,
+    move = true,
+  ) {
+    const target = await team.mailbox(`target${++count}@shop.test`, { quotaBytes: 20_971_520 })
+    const id = await arrive(`For ${target.email}`)
+    const read = house.app.inspector.read.bind(house.app.inspector)
+    house.app.inspector.read = async (...given) => {
+      house.app.inspector.read = read
+      const reading = await read(...given)
+      await meanwhile(target, id)
+      return reading
+    }
+    return { id, target, reply: await copy({ ids: [id], delete_source: move }, { key: target.key }) }
+  }
+
+  it('loses no mail to a mailbox that is deleted', async () => {
+    const { id, reply } = await copyWhile((target) => house.app.directory.mailboxes.delete(team.id, target.id))
+    failure(reply, 409, 'conflict')
+    await detail(id)
+  })
+
+  it('brings nothing into a mailbox that is suspended', async () => {
+    const { id, target, reply } = await copyWhile(({ id }) => house.app.directory.mailboxes.suspend(team.id, id))
+    failure(reply, 409, 'conflict')
+    await detail(id)
+    assert.deepEqual(data<MessageSummary[]>(await house.get('/mailbox/messages', target.key)), [])
+  })
+
+  it('takes nothing out of a mailbox that is suspended', async () => {
+    const { reply, id } = await copyWhile(() => house.app.directory.mailboxes.suspend(team.id, ana.id))
+    await house.app.directory.mailboxes.reactivate(team.id, ana.id)
+    failure(reply, 409, 'conflict')
+    await detail(id)
+  })
+
+  it('never passes a quota that was lowered', async () => {
+    const { reply, id } = await copyWhile(async (target) => {
+      const filler = await arrive(`${'x'.repeat(78)}\r\n`.repeat(132_000))
+      await copied({ ids: [filler] }, { key: target.key })
+      const lowered = { quota_bytes: (await house.app.store.accounts.byMailbox(target.id))!.usedBytes }
+      data(await house.call('PATCH', `/mailboxes/${target.id}`, team.key, lowered))
+    })
+    assert.equal(data<Copied>(reply).not_copied[0]?.message, 'The mailbox is full.')
+    await detail(id)
+  })
 })

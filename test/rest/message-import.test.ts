@@ -203,3 +203,19 @@ test('a full mailbox and a suspended one take none; what the full one has it sti
   const reply = await house.call('POST', `/mailboxes/${ana.id}/api-keys`, team.key, body)
   failure(await take({ raw: raw(mail()) }, data<{ key: string }>(reply, 201).key), 403, 'insufficient_permissions')
 })
+
+test('a mailbox that is suspended while a mail is read takes nothing', async () => {
+  const late = await team.mailbox('late@shop.test')
+  const read = house.app.inspector.read.bind(house.app.inspector)
+  house.app.inspector.read = async (...given) => {
+    house.app.inspector.read = read
+    const reading = await read(...given)
+    await house.app.directory.mailboxes.suspend(team.id, late.id)
+    return reading
+  }
+  const body = { raw: raw(mail()) }
+  failure(await take(body, late.key), 409, 'conflict')
+  assert.equal((await house.app.store.accounts.byMailbox(late.id))!.messageCount, 0)
+  await house.app.directory.mailboxes.reactivate(team.id, late.id)
+  data(await take(body, late.key), 201)
+})

@@ -14,7 +14,7 @@ import { answer, bytes, route } from '../../http/route.ts'
 import { Default, Id, Words } from '../../http/schema.ts'
 import { AttachmentFile, presentFile } from '../schemas/attachment-file.ts'
 import { DeletedOf } from '../schemas/deleted.ts'
-import { accountOf, writableAccountOf } from './account.ts'
+import { accountOf, writableAccountOf, writableMailbox } from './account.ts'
 import { contentDisposition, downloadType, SANDBOX } from './download.ts'
 import { NewUpload, raw, reader, UPLOAD_BODY_LIMIT } from './upload-body.ts'
 
@@ -54,6 +54,7 @@ const uploadAttachment = route({
     await requireRoom(app, account, sizeBytes)
     await app.store.blobs.putAll([content])
     return app.db.write(async (tx) => {
+      await writableMailbox(tx, app, account)
       const upload = await app.store.uploads.add(tx, account, { filename, contentType, sizeBytes, sha256 })
       const made = answer({
         data: show(app, account, uploadedFile(upload)),

@@ -10,7 +10,7 @@ import { answer, route } from '../../http/route.ts'
 import { Default, Id, Words } from '../../http/schema.ts'
 import { BlobId } from '../schemas/blob-id.ts'
 import { record } from '../schemas/record.ts'
-import { accountOf, writableAccountOf } from './account.ts'
+import { accountOf, writableAccountOf, writableMailbox } from './account.ts'
 import { requireRoom } from './attachments.ts'
 import { sourceAccountOf } from './source-mailbox.ts'
 
@@ -117,6 +117,7 @@ const copyBlobs = route({
     const uploads: { id: string; upload: NewUpload }[] = []
     for (const { id, content } of there) uploads.push({ id, upload: await copied(app, content) })
     return app.db.write(async (tx) => {
+      await writableMailbox(tx, app, account)
       const names: [string, string][] = []
       for (const { id, upload } of uploads) names.push([id, (await app.store.uploads.add(tx, account, upload)).blobId])
       const data = {

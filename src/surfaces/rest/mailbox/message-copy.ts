@@ -1,7 +1,7 @@
 // Messages of one mailbox are copied into another one of the team, or moved there (decisions §10.15).
 
 import { Type } from 'typebox'
-import { conflict, invalid } from '../../../base/errors.ts'
+import { invalid } from '../../../base/errors.ts'
 import type { Context } from '../../../context.ts'
 import type { Tx } from '../../../db/db.ts'
 import { gatherBytes } from '../../../store/gather.ts'
@@ -10,13 +10,14 @@ import type { Account, MessageDetail } from '../../../store/records.ts'
 import { answer, route } from '../../http/route.ts'
 import { Default, Id } from '../../http/schema.ts'
 import { record } from '../schemas/record.ts'
-import { writableAccountOf } from './account.ts'
+import { writableAccountOf, writableMailbox } from './account.ts'
 import { MAILBOX_LIMITS } from './limits.ts'
 import { intoOf } from './message-import.ts'
 import { FolderIds, KEYWORDS_MAX, Keywords, lower } from './message-members.ts'
 import { sourceAccountOf } from './source-mailbox.ts'
 
 const COPIES_AT_ONCE = 2
+const SOURCE = 'The source mailbox'
 /** Bytes of mail that one request reads; a single mail is read whatever its size. */
 export const COPY_BYTES_MAX = 209_715_200
 const SourceId = { ...Id('message'), description: 'In the source mailbox.' }
@@ -92,9 +93,8 @@ export const copyMessages = route({
     }
     const permissions = ['mailbox.read', ...(isMove ? ['mailbox.write'] : [])]
     const source = await sourceAccountOf(app, principal, request.sourceSecret, sourceId, permissions)
-    if (isMove) await requireWritable(app, source)
+    if (isMove) await writableMailbox(app.db.read, app, source, SOURCE)
     await app.store.imports.folders(account, folderIds)
-    const into = await intoOf(app, account)
     const prepared = new Map<string, Imported | 'later'>()
     let bytes = 0
     for (const id of ids) {
@@ -105,7 +105,8 @@ export const copyMessages = route({
       if (!isLater) bytes += message.sizeBytes
     }
     return app.db.write(async (tx) => {
-      const data = await copyIn(tx, app, { source, into, ids, prepared })
+      if (isMove) await writableMailbox(tx, app, source, SOURCE)
+      const data = await copyIn(tx, app, { source, into: await intoOf(tx, app, account), ids, prepared })
       if (isMove) {
         const gone = data.copied.map(({ source_id }) => source_id)
         await app.store.edits.eraseIn(tx, source, gone)
@@ -170,10 +171,4 @@ async function prepare(
     ...{ hash, sizeBytes, receivedAt, authentication, spam, envelope, folderIds },
     keywords: keywords === undefined ? message.keywords : lower(keywords),
   }
-}
-
-/** @throws ProductError conflict */
-async function requireWritable(app: Context, { mailboxId }: Account): Promise<void> {
-  const mailbox = await app.directory.mailboxes.byId(mailboxId)
-  if (mailbox?.status === 'suspended') throw conflict('The source mailbox is suspended: it can be read, not changed.')
 }

@@ -1,14 +1,15 @@
 // Mail a client brings along is kept as it is (decisions §10.15).
 
-import { conflict, invalid, notFound } from '../../../base/errors.ts'
+import { conflict, invalid } from '../../../base/errors.ts'
 import type { Context } from '../../../context.ts'
+import type { Tx } from '../../../db/db.ts'
 import type { Reading } from '../../../mail/mail.ts'
 import { gatherBytes } from '../../../store/gather.ts'
 import type { Into } from '../../../store/imports.ts'
 import type { Account, MessageAuthentication } from '../../../store/records.ts'
 import { answer, route } from '../../http/route.ts'
 import { MessageSummary, presentSummary } from '../schemas/message-summary.ts'
-import { writableAccountOf } from './account.ts'
+import { writableAccountOf, writableMailbox } from './account.ts'
 import { requireRoom } from './attachments.ts'
 import { IMPORT_BODY_LIMIT, NewImport, type ReadImport, reader } from './import-body.ts'
 
@@ -50,14 +51,13 @@ export const importMessage = route({
     const account = await writableAccountOf(app, principal)
     const { imports, messages, blobs } = app.store
     const receivedAt = timeOf(body.receivedAt, app.clock.now())
-    const into = await intoOf(app, account)
     await imports.folders(account, body.folderIds)
     const reading = await read(app, account, body)
     const { hash, sizeBytes, mail, arrivedAt } = reading
     if ((await imports.holding(account, hash)) === undefined) await requireRoom(app, account, sizeBytes)
     await blobs.putAll([reading])
     return app.db.write(async (tx) => {
-      const taken = await imports.take(tx, into, {
+      const taken = await imports.take(tx, await intoOf(tx, app, account), {
         ...{ mail, hash, sizeBytes, folderIds: body.folderIds, keywords: body.keywords },
         receivedAt: receivedAt ?? past(arrivedAt, app.clock.now()),
         authentication: UNCHECKED,
@@ -77,10 +77,9 @@ export const importMessage = route({
   },
 })
 
-/** The mailbox as mail comes into it. @throws ProductError not_found */
-export async function intoOf(app: Context, account: Account): Promise<Into> {
-  const mailbox = await app.directory.mailboxes.byId(account.mailboxId)
-  if (mailbox === undefined) throw notFound('mailbox')
+/** The mailbox as mail comes into it, and the room it has now. @throws ProductError conflict when it is suspended or deleted by now */
+export async function intoOf(tx: Tx, app: Context, account: Account): Promise<Into> {
+  const mailbox = await writableMailbox(tx, app, account)
   return { account, own: [mailbox.email.toLowerCase()], quotaBytes: mailbox.quotaBytes }
 }
 
