@@ -1,6 +1,8 @@
 // The path of one mail through the house, step by step, from its first byte to the answer after its last.
 
 import type { Context } from '../context.ts'
+import type { Tx } from '../db/db.ts'
+import type { Mailbox } from '../directory/mailboxes.ts'
 import { recordReceived } from '../events/received.ts'
 import type { Arrival, Inspection } from '../mail/mail.ts'
 import type { DeliverTarget } from '../store/deliver.ts'
@@ -126,6 +128,7 @@ export class Receiver {
     await app.store.deliver(mail, targets, async (tx, delivered) => {
       // Another mail was faster: all or nothing, because there is one answer.
       if (delivered.some(({ outcome }) => outcome === 'full')) throw new MailboxFilled('A mailbox filled up meanwhile.')
+      for (const { mailbox } of transaction.recipients) await this.#requireSame(tx, mailbox)
       await journal.noteDelivered(tx, passage, delivered)
       const copies = delivered.map((copy, index) => ({ mail, target: targets[index]!, delivered: copy }))
       for (const [index, { teamId, mailbox }] of transaction.recipients.entries()) {
@@ -136,6 +139,13 @@ export class Receiver {
       }
       await app.outbound.vacationReplies.note(tx, copies)
     })
+  }
+
+  /** Minutes may have passed since RCPT: whoever sends again is told there what is true now. @throws MailboxEnded */
+  async #requireSame(tx: Tx, { id, quotaBytes }: Mailbox): Promise<void> {
+    const now = await this.#parts.app.directory.mailboxes.byId(id, tx)
+    if (now?.status !== 'active' || now.quotaBytes < quotaBytes)
+      throw new MailboxEnded('A mailbox takes no mail by now.')
   }
 
   async #arrival({ transaction, peer, receivedAt }: Passage): Promise<Arrival> {
@@ -166,6 +176,7 @@ export class Receiver {
 }
 
 class MailboxFilled extends Error {}
+class MailboxEnded extends Error {}
 
 /** What is wrong with a mail before anybody looks into it. */
 function judgeForm(content: MailStream): Refusal | null {

@@ -156,6 +156,29 @@ test('a mail that turns out too large for its mailbox is refused for that mailbo
   assert.match(await finish(lying, long), /^552 5\.3\.4 /)
 })
 
+test('a mailbox that ends while the mail comes in takes nothing, and nobody is told it had', async () => {
+  const { mailboxes } = house.app.directory
+  const ends = {
+    deleted: (id: string) => mailboxes.delete(team.id, id),
+    suspended: (id: string) => mailboxes.suspend(team.id, id),
+    lowered: (id: string) => mailboxes.update(team.id, id, { quotaBytes: QUOTA }, 0),
+  }
+  for (const [name, end] of Object.entries(ends)) {
+    const mailbox = await team.mailbox(`${name}@in.test`, { quotaBytes: 2 * QUOTA })
+    await using client = await transaction(1000)
+    await client.command(`RCPT TO:<${mailbox.email}>`, 250)
+    await client.command('RCPT TO:<ben@in.test>', 250)
+    await client.command('DATA', 354)
+    await end(mailbox.id)
+    await client.push(Buffer.from(`${content}.\r\n`))
+    assert.match((await client.reply()).text, /^451 4\.3\.0 /, name)
+    assert.equal((await house.app.store.accounts.byMailbox(mailbox.id))!.messageCount, 0)
+    await using again = await transaction(1000)
+    const answers = { deleted: /^550 5\.1\.1 /, suspended: /^550 5\.2\.1 /, lowered: /^250 / }
+    assert.match((await again.command(`RCPT TO:<${mailbox.email}>`)).text, answers[name as keyof typeof answers], name)
+  }
+})
+
 test('a declared size above the limit is refused at MAIL', async () => {
   await using client = await SmtpClient.greet(port)
   assert.match((await client.command(`MAIL FROM:<ann@out.test> SIZE=${MAX_MAIL_BYTES + 1}`)).text, /^552 5\.3\.4 /)
