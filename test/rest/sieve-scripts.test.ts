@@ -136,6 +136,9 @@ test('a mailbox has ten scripts, each of another name', async () => {
   data(await call('DELETE', `/${(await list())[1]!.id}`))
   failure(await call('POST', '', { name: 'Cafe\u0301', content: '' }), 409, 'conflict')
   issues(await call('POST', '', { name: 'x'.repeat(129), content: '' }), 422, 'validation_error', ['name too_big'])
+  for (const name of ['a\u0000', 'a\nb', '\u0085', 'a\u2028b']) {
+    issues(await call('POST', '', { name, content: '' }), 422, 'validation_error', ['name invalid_format'])
+  }
   issues(await call('POST', '', { name: 'x', content: '#'.repeat(65_537) }), 422, 'validation_error', [
     'content too_big',
   ])

@@ -12,9 +12,10 @@ import { TimeOf } from './time.ts'
 /** The text examples are made with. */
 export const SCRIPT = 'require "fileinto";\nif header :contains "list-id" "news" {\n  fileinto "News";\n}\n'
 
+// RFC 5804 1.6: whoever manages scripts by that protocol has to be able to say each name.
 export const ScriptName = Type.String({
-  ...{ minLength: 1, maxLength: SCRIPT_NAME_MAX },
-  description: 'Each name once in a mailbox.',
+  ...{ minLength: 1, maxLength: SCRIPT_NAME_MAX, pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029]+$' },
+  description: 'Each name once in a mailbox; no control characters.',
   examples: ['Lists'],
 })
 export const ScriptContent = Type.String({
