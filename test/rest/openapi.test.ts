@@ -172,7 +172,8 @@ test('every operation tells the errors a caller can meet, and every error its he
     const wanted = ['400', '406', '429', '500', '503']
     if (operation.security === undefined) wanted.push('401', '403')
     // A resource that is named and is not there: in the path, or as a filter of a list.
-    if (operation.parameters.some(({ schema }) => 'x-id' in schema)) wanted.push('404')
+    const isNamed = (one: Parameter) => 'x-id' in one.schema || one.name === 'X-Source-Authorization'
+    if (operation.parameters.some(isNamed)) wanted.push('404')
     if (method === 'post' || method === 'put') wanted.push('409', '413', '415', '422')
     assert.deepEqual(
       wanted.filter((status) => !told.includes(status)),
@@ -188,6 +189,18 @@ test('every operation tells the errors a caller can meet, and every error its he
   const { responses } = documents.app.components
   const own = ['401', '416', '429', '503'].map((status) => Object.keys(responses[status]!.headers).at(-1))
   assert.deepEqual(own, ['WWW-Authenticate', 'Content-Range', 'Retry-After', 'Retry-After'])
+})
+
+test('an import tells of both its answers, and what can be asked of a state says so', () => {
+  const find = (id: string) => operations.find(({ operation }) => operation.operationId === id)!.operation
+  const imported = find('importMessage').responses
+  assert.deepEqual(imported['200']!.content, imported['201']!.content)
+  for (const id of ['replaceSieveScript', 'deleteSieveScript', 'deleteAttachment']) {
+    assert.ok(
+      find(id).parameters.some(({ name }) => name === 'If-Match'),
+      id,
+    )
+  }
 })
 
 test('every schema can be compiled, and its examples pass it', () => {

@@ -133,6 +133,7 @@ function operationOf(one: Route): Json {
     ...(one.body === undefined ? {} : { requestBody: bodyOf(one, body?.optional === true) }),
     responses: {
       [one.status ?? 200]: successOf(one, paged, produces),
+      ...(one.otherwise ? { 200: { ...successOf(one, paged, produces), description: one.otherwise } } : {}),
       ...(isTagged(one) ? { 304: { description: 'Unchanged since the given ETag.' } } : {}),
       ...(givesBytes(one) ? { 206: partOf(produces) } : {}),
       ...refsOf(errorsOf(one)),
@@ -225,7 +226,7 @@ function errorsOf(one: Route): ErrorCode[] {
   const codes: ErrorCode[] = ['invalid_parameter', 'not_acceptable', 'rate_limit_exceeded', 'internal_error']
   codes.push('service_unavailable')
   if (one.as !== 'none') codes.push('authentication_required', 'insufficient_permissions')
-  if (one.params !== undefined || asksForResource(one)) codes.push('not_found')
+  if (one.params !== undefined || asksForResource(one) || one.fromMailbox === true) codes.push('not_found')
   if (one.method !== 'GET' || asksSince(one)) codes.push('conflict')
   // An action without a body takes an empty one, and refuses others.
   if (one.method !== 'GET' && one.method !== 'DELETE') {

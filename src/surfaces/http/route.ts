@@ -196,6 +196,8 @@ export interface Route<
   /** A paged list, for those whose `query` is not made by `pageQuery`: the chain reads `cursor` and writes `pagination`. */
   list?: { limit: number }
   status?: 200 | 201 | 202
+  /** Answers 200 instead of `status` at times: says when. */
+  otherwise?: string
   /** Carries a weak ETag and answers 304 (decisions §1.7). */
   etag?: boolean
   /** Takes an Idempotency-Key (decisions §1.8), or cannot do without one. */

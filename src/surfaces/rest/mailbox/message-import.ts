@@ -47,6 +47,7 @@ export const importMessage = route({
   reader: { ...reader, thread: new URL('./import-body-thread.ts', import.meta.url).href },
   reply: MessageSummary,
   status: 201,
+  otherwise: 'The mailbox holds these bytes already: the message that does.',
   async handle({ body, principal, app, request }) {
     const account = await writableAccountOf(app, principal)
     const { imports, messages, blobs } = app.store

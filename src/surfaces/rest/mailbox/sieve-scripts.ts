@@ -177,6 +177,7 @@ const deleteScript = route({
   permission: 'mailbox.write',
   params,
   reply: DeletedOf('sieveScript'),
+  etag: true,
   async handle({ params: { script_id: id }, principal, app, request }) {
     await writableAccountOf(app, principal)
     await app.directory.sieveScripts.remove(principal.mailboxId, id, (current) =>
