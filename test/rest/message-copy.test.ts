@@ -57,7 +57,7 @@ async function arrive(text = 'Hello.', to = ana): Promise<string> {
   return data<MessageSummary[]>(await house.get('/mailbox/messages?limit=1', to.key))[0]!.id
 }
 
-async function detail(id: string, { key } = ana): Promise<Message> {
+async function detail(id: string, { key }: { key: string } = ana): Promise<Message> {
   const path = `/mailbox/messages/${id}?include=headers,text_body,html_body,attachments,authentication`
   return data<Message>(await house.get(path, key))
 }
@@ -255,6 +255,14 @@ describe('what happens while mails are read for their copies', () => {
     await house.app.directory.mailboxes.reactivate(team.id, ana.id)
     failure(reply, 409, 'conflict')
     await detail(id)
+  })
+
+  it('loses no edit of the source', async () => {
+    const { reply, target } = await copyWhile(async (_, id) =>
+      data(await house.call('PATCH', `/mailbox/messages/${id}/keywords`, ana.key, { add: ['$flagged', 'late'] })),
+    )
+    const [made] = data<Copied>(reply).copied
+    assert.deepEqual((await detail(made!.id, target)).keywords, ['$flagged', 'late'])
   })
 
   it('never passes a quota that was lowered', async () => {

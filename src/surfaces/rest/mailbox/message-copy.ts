@@ -95,18 +95,20 @@ export const copyMessages = route({
     const source = await sourceAccountOf(app, principal, request.sourceSecret, sourceId, permissions)
     if (isMove) await writableMailbox(app.db.read, app, source, SOURCE)
     await app.store.imports.folders(account, folderIds)
-    const prepared = new Map<string, Imported | 'later'>()
+    const prepared = new Map<string, Prepared | 'later'>()
     let bytes = 0
     for (const id of ids) {
       const message = await app.store.messages.get(source, id)
       if (message === undefined) continue
       const isLater = bytes > 0 && bytes + message.sizeBytes > COPY_BYTES_MAX
-      prepared.set(id, isLater ? 'later' : await prepare(app, message, folderIds, body.keywords))
+      prepared.set(id, isLater ? 'later' : await prepare(app, message, folderIds))
       if (!isLater) bytes += message.sizeBytes
     }
     return app.db.write(async (tx) => {
       if (isMove) await writableMailbox(tx, app, source, SOURCE)
-      const data = await copyIn(tx, app, { source, into: await intoOf(tx, app, account), ids, prepared })
+      const into = await intoOf(tx, app, account)
+      const keywords = body.keywords && lower(body.keywords)
+      const data = await copyIn(tx, app, { source, into, ids, prepared, keywords })
       if (isMove) {
         const gone = data.copied.map(({ source_id }) => source_id)
         await app.store.edits.eraseIn(tx, source, gone)
@@ -117,11 +119,16 @@ export const copyMessages = route({
   },
 })
 
+/** What was read of a message; its keywords are those it has when it is copied. */
+type Prepared = Omit<Imported, 'keywords'>
+
 interface Copying {
   source: Account
   into: Into
   ids: readonly string[]
-  prepared: ReadonlyMap<string, Imported | 'later'>
+  prepared: ReadonlyMap<string, Prepared | 'later'>
+  /** Undefined: those of the source. */
+  keywords: readonly string[] | undefined
 }
 
 const REASONS = {
@@ -130,19 +137,23 @@ const REASONS = {
   later: 'One request copies at most 200 MiB: ask for this one again.',
 }
 
-async function copyIn(tx: Tx, app: Context, { source, into, ids, prepared }: Copying) {
+async function copyIn(tx: Tx, app: Context, { source, into, ids, prepared, keywords }: Copying) {
   const { imports, messages } = app.store
   const copied: { source_id: string; id: string }[] = []
   const missing: string[] = []
   const refused: NotCopied[] = []
   for (const id of ids) {
-    const imported = prepared.get(id)
-    // It may have gone there meanwhile.
-    if (imported === undefined || (await messages.summary(source, id, tx)) === undefined) {
+    const read = prepared.get(id)
+    // It may have gone there meanwhile, or have been edited.
+    const there = read && (await messages.summary(source, id, tx))
+    if (read === undefined || there === undefined) {
       missing.push(id)
       continue
     }
-    const taken = imported === 'later' ? ({ outcome: 'later' } as const) : await imports.take(tx, into, imported)
+    const taken =
+      read === 'later'
+        ? ({ outcome: 'later' } as const)
+        : await imports.take(tx, into, { ...read, keywords: keywords ?? there.keywords })
     if (taken.outcome === 'new') copied.push({ source_id: id, id: taken.id })
     else refused.push({ source_id: id, code: 'conflict', message: REASONS[taken.outcome] })
   }
@@ -153,12 +164,7 @@ async function copyIn(tx: Tx, app: Context, { source, into, ids, prepared }: Cop
  * Reads a message for its copy. The index of the search keeps no texts, so that they are read from the mail again; everything else is
  * as it is there.
  */
-async function prepare(
-  app: Context,
-  message: MessageDetail,
-  folderIds: readonly string[] | null,
-  keywords: readonly string[] | undefined,
-): Promise<Imported> {
+async function prepare(app: Context, message: MessageDetail, folderIds: readonly string[] | null): Promise<Prepared> {
   const { blobHash: hash, sizeBytes, receivedAt, authentication, spam, envelope, bcc } = message
   const { blobs } = app.store
   const take = () => gatherBytes(blobs.read(hash, 0, sizeBytes), sizeBytes)
@@ -169,6 +175,5 @@ async function prepare(
     // Whom a sent mail hid from its readers only its record knows.
     mail: { ...reading.mail, bcc },
     ...{ hash, sizeBytes, receivedAt, authentication, spam, envelope, folderIds },
-    keywords: keywords === undefined ? message.keywords : lower(keywords),
   }
 }
