@@ -12,10 +12,7 @@ export const mailboxKey: Command = {
   async run(call) {
     const { directory } = await call.open()
     const mailbox = await chooseMailbox(directory, call.operands[0]!)
-    const key = await directory.keys.issue({
-      teamId: mailbox.teamId,
-      kind: 'mailbox',
-      mailboxId: mailbox.id,
+    const key = await directory.mailboxes.issueKey(mailbox.teamId, mailbox.id, {
       name: call.text('name') ?? 'command line',
       createdBy: 'operator',
     })

@@ -10,6 +10,7 @@ import { aliasAt, dropAliases } from './aliases-rows.ts'
 import { domainName } from './domain-name.ts'
 import type { Domains } from './domains.ts'
 import type { Filters } from './filters.ts'
+import type { KeyInput } from './key-input.ts'
 import type { IssuedKey, Keys } from './keys.ts'
 import { baseLocal } from './local-part.ts'
 import {
@@ -109,6 +110,23 @@ export class Mailboxes {
         createdBy,
       })
       return { mailbox, key }
+    })
+  }
+
+  /**
+   * Issues a key of a mailbox. Whether it is still there is asked in the same unit of work: a key made while it ends would outlive it.
+   * @throws ProductError not_found, conflict (deleted, or too many keys), validation_error
+   */
+  issueKey(
+    teamId: string,
+    id: string,
+    input: Pick<KeyInput, 'name' | 'permissions' | 'expiresAt' | 'createdBy'>,
+  ): Promise<IssuedKey> {
+    return this.#parts.db.write(async (tx) => {
+      const mailbox = await this.getIn(tx, teamId, id)
+      if (mailbox === undefined) throw notFound('mailbox')
+      if (mailbox.status === 'deleted') throw conflict('The mailbox is deleted.')
+      return this.#parts.keys.issueIn(tx, { ...input, teamId, kind: 'mailbox', mailboxId: id })
     })
   }
 

@@ -47,6 +47,22 @@ test('a key ends when its time is over', async () => {
   )
 })
 
+test('no key outlives its mailbox, also none that is asked for while the mailbox ends', async () => {
+  for (let round = 0; round < 10; round++) {
+    const { id } = await team.mailbox(`short${round}@shop.test`)
+    const [ended, ...asked] = await Promise.all([
+      house.call('DELETE', `/mailboxes/${id}`, team.key),
+      ...Array.from({ length: 5 }, () => house.call('POST', `/mailboxes/${id}/api-keys`, team.key, { name: 'Late' })),
+    ])
+    data(ended)
+    for (const reply of asked) {
+      if (reply.status === 201)
+        failure(await house.get('/mailbox/me', data<NewApiKey>(reply, 201).key), 401, 'authentication_required')
+      else failure(reply, 409, 'conflict')
+    }
+  }
+})
+
 test('rotating gives a new secret; the old one lives through its grace and no longer', async () => {
   const made = data<NewApiKey>(await issue({ name: 'Turns' }), 201)
   const rotate = (body?: unknown) => house.call('POST', `${path}/${made.id}/rotate`, team.key, body)

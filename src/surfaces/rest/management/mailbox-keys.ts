@@ -1,7 +1,7 @@
 // The API keys of a mailbox.
 
 import { Type } from 'typebox'
-import { conflict, notFound } from '../../../base/errors.ts'
+import { notFound } from '../../../base/errors.ts'
 import type { Context } from '../../../context.ts'
 import { GRACE_SECONDS_MAX, type ApiKey as KeyRecord, MAILBOX_KEYS_MAX } from '../../../directory/keys.ts'
 import type { Mailbox } from '../../../directory/mailboxes.ts'
@@ -75,18 +75,13 @@ const createMailboxKey = route({
   reply: NewApiKey,
   status: 201,
   async handle({ params: { mailbox_id }, body, principal, app }) {
-    const mailbox = await mailboxOf(app, principal.teamId, mailbox_id)
-    if (mailbox.status === 'deleted') throw conflict('The mailbox is deleted.')
-    const issued = await app.directory.keys.issue({
-      teamId: principal.teamId,
-      kind: 'mailbox',
-      mailboxId: mailbox.id,
+    const issued = await app.directory.mailboxes.issueKey(principal.teamId, mailbox_id, {
       name: body.name,
       permissions: body.permissions,
       expiresAt: body.expires_at === undefined ? null : parseTime(body.expires_at),
       createdBy: principal.keyId,
     })
-    const Location = `/api/v1/mailboxes/${mailbox.id}/api-keys/${issued.record.id}`
+    const Location = `/api/v1/mailboxes/${mailbox_id}/api-keys/${issued.record.id}`
     return answer({ data: presentNewKey(issued), headers: { Location } })
   },
 })
