@@ -20,7 +20,9 @@ export async function once(visit: Visit, work: () => Promise<Result>): Promise<R
   // The key itself is not kept: it opens the sealed answers.
   const scope = sha256(canonicalJson([ownerOf(visit), route.method, route.path, key])).toString('base64url')
   const body = Buffer.from(visit.bodyDigest ?? []).toString('hex')
-  const claim = await replays.claim(scope, sha256(canonicalJson([body, visit.input.params])))
+  // A secret is shown again to the credential that was shown it: another one of the team may not be allowed so much.
+  const asker = route.secret === true ? [visit.principal?.keyId ?? null] : []
+  const claim = await replays.claim(scope, sha256(canonicalJson([body, visit.input.params, ...asker])))
   if (claim.kind === 'running') {
     throw new ProductError('idempotency_conflict', 'The request with this Idempotency-Key is still being processed.', {
       param: 'Idempotency-Key',
@@ -28,9 +30,13 @@ export async function once(visit: Visit, work: () => Promise<Result>): Promise<R
     })
   }
   if (claim.kind === 'other') {
-    throw new ProductError('idempotency_conflict', 'The Idempotency-Key was used with a different body.', {
-      param: 'Idempotency-Key',
-    })
+    throw new ProductError(
+      'idempotency_conflict',
+      `The Idempotency-Key was used with a different body${asker.length === 0 ? '' : ', or by another API key'}.`,
+      {
+        param: 'Idempotency-Key',
+      },
+    )
   }
   const box = answerBox(visit.desk.app.vault, route.secret === true ? key : null)
   if (claim.kind === 'done') {
