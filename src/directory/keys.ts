@@ -173,16 +173,19 @@ export class Keys {
     })
   }
 
-  /** Takes effect at once; doing it twice is no error. @throws ProductError not_found */
-  async revoke(teamId: string, id: string): Promise<void> {
-    const { changes } = await this.#db.write((tx) =>
-      tx.run('UPDATE keys SET revoked_at = coalesce(revoked_at, ?) WHERE id = ? AND team_id = ?', [
-        this.#clock.now(),
-        id,
-        teamId,
-      ]),
-    )
-    if (changes === 0) throw notFound('API key')
+  /**
+   * Takes effect at once; doing it twice is no error.
+   * @param check as in `update`
+   * @throws ProductError not_found
+   */
+  async revoke(teamId: string, id: string, check: (current: ApiKey) => void = () => {}): Promise<void> {
+    await this.#db.write(async (tx) => {
+      const now = this.#clock.now()
+      const row = await tx.get('SELECT * FROM keys WHERE id = ? AND team_id = ?', [id, teamId])
+      if (row === undefined) throw notFound('API key')
+      check(presentKey(row, now))
+      await tx.run('UPDATE keys SET revoked_at = coalesce(revoked_at, ?) WHERE n = ?', [now, row.n as number])
+    })
   }
 
   /** Revokes every key of a mailbox, as part of deleting it. */

@@ -67,9 +67,12 @@ export class Teams {
     return (await this.#db.read.all(`SELECT * FROM teams WHERE kind = 'team' ORDER BY created_at, id`)).map(presentTeam)
   }
 
-  /** @throws ProductError not_found, validation_error for a name outside 1-100 characters */
-  rename(id: string, name: string): Promise<Team> {
-    return this.#db.write((tx) => this.changeIn(tx, id, { name }))
+  /**
+   * @param check sees the current record inside the unit of work and throws to refuse
+   * @throws ProductError not_found, validation_error for a name outside 1-100 characters
+   */
+  rename(id: string, name: string, check?: (current: Team) => void): Promise<Team> {
+    return this.#db.write((tx) => this.changeIn(tx, id, { name }, check))
   }
 
   /** Keys of a suspended team are refused and its mail is deferred (decisions §2.3). @throws ProductError not_found */
@@ -81,9 +84,15 @@ export class Teams {
    * Changes a team as part of a unit of work; what is left out stays.
    * @throws ProductError not_found, validation_error for a name outside 1-100 characters
    */
-  async changeIn(tx: Tx, id: string, change: { name?: string; status?: TeamStatus }): Promise<Team> {
+  async changeIn(
+    tx: Tx,
+    id: string,
+    change: { name?: string; status?: TeamStatus },
+    check: (current: Team) => void = () => {},
+  ): Promise<Team> {
     const row = await tx.get('SELECT * FROM teams WHERE id = ?', [id])
     if (row === undefined) throw notFound('team')
+    check(presentTeam(row))
     const name = change.name === undefined ? (row.name as string) : checkName(change.name, NAME_MAX)
     // Suspending twice must not start the time after which mail is refused anew.
     const since = (row.suspended_at as number | null) ?? this.#clock.now()

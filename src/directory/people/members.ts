@@ -101,21 +101,30 @@ export class Members {
     )
   }
 
-  /** @throws ProductError not_found, conflict for the last owner */
-  async changeRole(teamId: string, id: string, role: MemberRole): Promise<Member> {
+  /**
+   * @param check sees the member as she is inside the unit of work and throws to refuse
+   * @throws ProductError not_found, conflict for the last owner
+   */
+  async changeRole(teamId: string, id: string, role: MemberRole, check: (current: Member) => void): Promise<Member> {
     return this.#parts.db.write(async (tx) => {
       const member = await this.get(teamId, id, tx)
       if (member === undefined) throw notFound('member')
+      check(member)
       if (member.role === 'owner' && role !== 'owner') await this.#refuseLast(tx, teamId)
       await tx.run('UPDATE members SET role = ? WHERE n = ?', [role, member.n])
       return { ...member, role }
     })
   }
 
-  /** @returns the member that was removed @throws ProductError not_found, conflict for the last owner */
-  async remove(tx: Tx, teamId: string, id: string): Promise<Member> {
+  /**
+   * @param check as in `changeRole`
+   * @returns the member that was removed
+   * @throws ProductError not_found, conflict for the last owner
+   */
+  async remove(tx: Tx, teamId: string, id: string, check: (current: Member) => void): Promise<Member> {
     const member = await this.get(teamId, id, tx)
     if (member === undefined) throw notFound('member')
+    check(member)
     if (member.role === 'owner') await this.#refuseLast(tx, teamId)
     await tx.run('DELETE FROM members WHERE n = ?', [member.n])
     return member

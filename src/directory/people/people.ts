@@ -116,11 +116,12 @@ export class People {
   /**
    * Takes a person out of a team. She is signed out everywhere, and links she has not used yet work no more (decisions §2.3); who
    * belongs to another team asks for a new one.
+   * @param check sees the member inside the unit of work and throws to refuse
    * @throws ProductError not_found, conflict for the last owner
    */
-  async remove(teamId: string, id: string): Promise<void> {
+  async remove(teamId: string, id: string, check: (current: Member) => void = () => {}): Promise<void> {
     await this.#parts.db.write(async (tx) => {
-      const { email } = await this.members.remove(tx, teamId, id)
+      const { email } = await this.members.remove(tx, teamId, id, check)
       await this.sessions.closeOf(tx, email)
       await this.links.dropOf(tx, email)
     })

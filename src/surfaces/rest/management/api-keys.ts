@@ -2,7 +2,7 @@
 
 import { Type } from 'typebox'
 import { notFound, ProductError } from '../../../base/errors.ts'
-import { GRACE_SECONDS_MAX } from '../../../directory/keys.ts'
+import { GRACE_SECONDS_MAX, type ApiKey as KeyRecord } from '../../../directory/keys.ts'
 import { isSubset, ROLES } from '../../../directory/permissions.ts'
 import type { TeamPrincipal } from '../../../directory/principal.ts'
 import { answer, route } from '../../http/route.ts'
@@ -158,7 +158,9 @@ const rotateKey = route({
   bodyOptional: true,
   reply: NewApiKey,
   async handle({ params: { key_id: id }, body, principal, app }) {
-    await ownKey(app, principal, id)
+    const key = await app.directory.keys.get(principal.teamId, id)
+    if (key === undefined) throw notFound('API key')
+    requireOwn(principal, key)
     return presentNewKey(await app.directory.keys.rotate(principal.teamId, id, body.grace_seconds))
   },
 })
@@ -173,25 +175,18 @@ const deleteKey = route({
   permission: 'apikey.delete',
   params,
   reply: DeletedOf('key'),
-  async handle({ params: { key_id: id }, principal, app }) {
-    await ownKey(app, principal, id)
-    await app.directory.keys.revoke(principal.teamId, id)
+  etag: true,
+  async handle({ params: { key_id: id }, principal, app, request }) {
+    await app.directory.keys.revoke(principal.teamId, id, (current) => {
+      requireOwn(principal, current)
+      request.matches(presentKey(current))
+    })
     return { deleted: true, id }
   },
 })
 
-type App = Parameters<(typeof readKey)['handle']>[0]['app']
-type Key = NonNullable<Awaited<ReturnType<App['directory']['keys']['get']>>>
-
-async function ownKey(app: App, principal: TeamPrincipal, id: string): Promise<Key> {
-  const key = await app.directory.keys.get(principal.teamId, id)
-  if (key === undefined) throw notFound('API key')
-  requireOwn(principal, key)
-  return key
-}
-
 /** Keys of mailboxes are made and ended under their mailbox; a key cannot touch one that may do more than itself. */
-function requireOwn(principal: TeamPrincipal, key: Key): void {
+function requireOwn(principal: TeamPrincipal, key: KeyRecord): void {
   if (key.kind === 'mailbox') {
     throw new ProductError(
       'conflict',
@@ -201,7 +196,8 @@ function requireOwn(principal: TeamPrincipal, key: Key): void {
   requireSubset(principal, key.permissions)
 }
 
-function requireSubset({ permissions }: TeamPrincipal, wanted: readonly string[]): void {
+/** @throws ProductError insufficient_permissions when a key gives, or touches, more than it may do itself */
+export function requireSubset({ permissions }: TeamPrincipal, wanted: readonly string[]): void {
   const missing = wanted.find((one) => !isSubset([one], permissions))
   if (missing === undefined) return
   throw new ProductError('insufficient_permissions', `The permission ${missing} is missing.`)

@@ -3,15 +3,24 @@
 import { type Static, Type } from 'typebox'
 import { isoTime } from '../../../base/clock.ts'
 import { notFound } from '../../../base/errors.ts'
-import { MEMBER_ROLES, type Member as MemberRecord } from '../../../directory/people/members.ts'
+import {
+  MEMBER_PERMISSIONS,
+  MEMBER_ROLES,
+  type Member as MemberRecord,
+  type MemberRole,
+} from '../../../directory/people/members.ts'
+import type { TeamPrincipal } from '../../../directory/principal.ts'
+import type { Team as TeamRecord } from '../../../directory/teams.ts'
 import { answer, route } from '../../http/route.ts'
 import { Id, listOf, Nullable, pageQuery, Words } from '../../http/schema.ts'
 import { DeletedOf } from '../schemas/deleted.ts'
 import { record } from '../schemas/record.ts'
 import { isoTimeOrNull, TimeOf, TimeOrNull } from '../schemas/time.ts'
+import { requireSubset } from './api-keys.ts'
 import { MANAGEMENT_PAGE } from './pages.ts'
 
 const params = Type.Object({ member_id: Id('member') })
+const NO_MORE = 'A key can only make, change and remove members who may do no more than itself (403).'
 const Role = Words(MEMBER_ROLES, 'owner and admin may do everything, member reads and sends, viewer reads.')
 
 const Team = record('Team', 'A team.', {
@@ -45,7 +54,7 @@ const readTeam = route({
   async handle({ principal, app }) {
     const team = await app.directory.teams.get(principal.teamId)
     if (team === undefined) throw notFound('team')
-    return { id: team.id, name: team.name, status: team.status, created_at: isoTime(team.createdAt) }
+    return presentTeam(team)
   },
 })
 
@@ -66,10 +75,10 @@ const updateTeam = route({
     { name: 'The shop' },
   ),
   reply: Team,
-  async handle({ body, principal, app }) {
-    await app.directory.teams.rename(principal.teamId, body.name)
-    const team = (await app.directory.teams.get(principal.teamId))!
-    return { id: team.id, name: team.name, status: team.status, created_at: isoTime(team.createdAt) }
+  etag: true,
+  async handle({ body, principal, app, request }) {
+    const matches = (current: TeamRecord) => request.matches(presentTeam(current))
+    return presentTeam(await app.directory.teams.rename(principal.teamId, body.name, matches))
   },
 })
 
@@ -95,6 +104,7 @@ const inviteMember = route({
   operation: 'inviteMember',
   tag: 'Team',
   summary: 'Invites a person by mail; the link works for seven days.',
+  description: NO_MORE,
   as: 'team',
   permission: 'team.manage',
   idempotent: true,
@@ -110,6 +120,7 @@ const inviteMember = route({
   reply: Member,
   status: 202,
   async handle({ body, principal, app, request }) {
+    requireRole(principal, body.role)
     const team = await app.directory.teams.get(principal.teamId)
     if (team === undefined) throw notFound('team')
     const member = await app.directory.people.invite(team, body, (tx, made) =>
@@ -125,13 +136,18 @@ const updateMember = route({
   operation: 'updateMember',
   tag: 'Team',
   summary: 'Changes what a member may do; a team keeps an owner (409).',
+  description: NO_MORE,
   as: 'team',
   permission: 'team.manage',
   params,
   body: record('MemberUpdate', 'Her new role.', { role: Role }, { role: 'viewer' }),
   reply: Member,
   async handle({ params: { member_id: id }, body, principal, app }) {
-    return present(await app.directory.people.members.changeRole(principal.teamId, id, body.role))
+    requireRole(principal, body.role)
+    const { members } = app.directory.people
+    return present(
+      await members.changeRole(principal.teamId, id, body.role, ({ role }) => requireRole(principal, role)),
+    )
   },
 })
 
@@ -141,15 +157,25 @@ const deleteMember = route({
   operation: 'deleteMember',
   tag: 'Team',
   summary: 'Takes a member out of the team; a team keeps an owner (409).',
+  description: NO_MORE,
   as: 'team',
   permission: 'team.manage',
   params,
   reply: DeletedOf('member'),
   async handle({ params: { member_id: id }, principal, app }) {
-    await app.directory.people.remove(principal.teamId, id)
+    await app.directory.people.remove(principal.teamId, id, ({ role }) => requireRole(principal, role))
     return { deleted: true, id }
   },
 })
+
+/** A member opens the console with the permissions of a role: without this, whoever invites could make herself owner. */
+function requireRole(principal: TeamPrincipal, role: MemberRole): void {
+  requireSubset(principal, MEMBER_PERMISSIONS[role])
+}
+
+function presentTeam({ id, name, status, createdAt }: TeamRecord): Static<typeof Team> {
+  return { id, name, status, created_at: isoTime(createdAt) }
+}
 
 function present(member: MemberRecord): Static<typeof Member> {
   const { id, email, displayName, role, status, invitedAt, joinedAt, lastLoginAt } = member
