@@ -164,12 +164,11 @@ export class Domains {
     if (filter.status !== undefined) add('verification_status = ?', filter.status)
     if (filter.search !== undefined) add('instr(name, ?) > 0', filter.search.toLowerCase())
     if (filter.after !== null) add('(created_at, n) < (?, ?)', ...filter.after)
-    const { read } = this.#parts.db
-    const rows = await read.all(
+    const rows = await this.#parts.db.read.all(
       `SELECT * FROM domains WHERE ${where.join(' AND ')} ORDER BY created_at DESC, n DESC LIMIT ?`,
       [...values, filter.limit + 1],
     )
-    const present = await this.#presenter(read, rows)
+    const present = await this.#presenter(this.#parts.db.read, rows)
     return pageOf(rows, filter.limit, (row) => [row.created_at as number, row.n as number], present)
   }
 
@@ -260,11 +259,12 @@ export class Domains {
   }
 
   /** @throws ProductError not_found, conflict while mailboxes that are not deleted have addresses at the domain */
-  async delete(teamId: string, id: string): Promise<void> {
+  async delete(teamId: string, id: string, check?: (current: Domain) => void): Promise<void> {
     const { db, filters, dkimKeys, inUse } = this.#parts
     await db.write(async (tx) => {
       const row = await this.#row(tx, teamId, id)
       if (row === undefined) throw notFound('domain')
+      check?.(await this.#present(tx, row))
       if (await inUse(tx, id)) throw conflict('The domain still has mailboxes or aliases; delete them first.')
       await filters.drop(tx, id)
       await dkimKeys.drop(tx, id)

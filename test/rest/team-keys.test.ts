@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
+import { ROLES } from '../../src/directory/permissions.ts'
 import { ManualClock } from '../support/clock.ts'
 import { type Json, startHouse } from '../support/house.ts'
 import { data, etagOf, failure, issues } from './expect.ts'
@@ -73,6 +74,55 @@ test('keys of mailboxes are listed, and changed under their mailbox only', async
   assert.equal(key.mailbox_id, ana.id)
   failure(await call('DELETE', `/api-keys/${key.id}`), 409, 'conflict')
   failure(await call('POST', `/api-keys/${key.id}/rotate`), 409, 'conflict')
+})
+
+test('a secret is shown again to the key it was shown to, and to no other', async () => {
+  const maker = await make({ name: 'maker', permissions: ['apikey.create'] })
+  const wide = { name: 'wide', role: 'root:full' }
+  const ask = (key: string) => call('POST', '/api-keys', wide, key, { 'idempotency-key': 'wide-1' })
+  const made = data<Json>(await ask(team.key), 201)
+  failure(await ask(maker.key), 409, 'idempotency_conflict')
+  assert.equal(data<Json>(await ask(team.key), 201).key, made.key)
+})
+
+test('a key makes, changes and removes no member who may do more than itself', async () => {
+  const manager = await make({ name: 'manager', permissions: ['team.manage'] })
+  const refused = async (method: string, path: string, body?: object) =>
+    failure(await call(method, path, body, manager.key), 403, 'insufficient_permissions')
+  const zoe = data<Json>(await call('POST', '/team/members', { email: 'zoe@people.test', role: 'owner' }), 202)
+  const yan = data<Json>(await call('POST', '/team/members', { email: 'yan@people.test', role: 'viewer' }), 202)
+  await refused('POST', '/team/members', { email: 'eve@people.test', role: 'owner' })
+  await refused('PATCH', `/team/members/${yan.id}`, { role: 'owner' })
+  await refused('PATCH', `/team/members/${zoe.id}`, { role: 'viewer' })
+  await refused('DELETE', `/team/members/${zoe.id}`)
+  const keeper = await make({ name: 'keeper', permissions: [...ROLES['root:readonly'], 'team.manage'] })
+  data(await call('POST', '/team/members', { email: 'eve@people.test', role: 'viewer' }, keeper.key), 202)
+  failure(
+    await call('PATCH', `/team/members/${zoe.id}`, { role: 'viewer' }, keeper.key),
+    403,
+    'insufficient_permissions',
+  )
+  data(await call('DELETE', `/team/members/${yan.id}`, undefined, keeper.key))
+  for (const { id, email } of data<Json[]>(await call('GET', '/team/members'))) {
+    if (email !== 'zoe@people.test') data(await call('DELETE', `/team/members/${id}`))
+  }
+  // A team keeps an owner; the next test begins with none.
+  await house.app.db.write((tx) => tx.run('DELETE FROM members'))
+})
+
+test('what was changed since it was read is neither changed nor removed', async () => {
+  const shop = await call('GET', '/team')
+  data(await call('PATCH', '/team', { name: 'Shop 2' }, team.key, { 'if-match': etagOf(shop) }))
+  failure(await call('PATCH', '/team', { name: 'Shop 3' }, team.key, { 'if-match': etagOf(shop) }), 409, 'conflict')
+  const key = await make({ name: 'first', role: 'root:readonly' })
+  const domain = data<Json>(await call('POST', '/domains', { domain: 'gone.test' }), 201)
+  for (const path of [`/api-keys/${key.id}`, `/domains/${domain.id}`]) {
+    const tag = etagOf(await call('GET', path))
+    failure(await call('DELETE', path, undefined, team.key, { 'if-match': 'W/"stale"' }), 409, 'conflict')
+    const gone = await call('DELETE', path, undefined, team.key, { 'if-match': tag })
+    data(gone)
+    assert.equal(gone.headers.get('etag'), null)
+  }
 })
 
 test('members are invited, promoted and removed; the last owner stays', async () => {

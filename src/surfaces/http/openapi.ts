@@ -206,7 +206,10 @@ function successOf(one: Route, paged: boolean, produces: readonly string[]): Jso
   const json = { schema: one.bare === true ? plain(one.reply) : plain(envelopeOf(one.reply, paged)) }
   const other = one.stream === true ? { schema: plain(one.reply) } : BYTES
   const content = produces.map((type) => [type, type === 'application/json' ? json : other])
-  const own = [...(one.etag === true ? ['ETag'] : []), ...(one.status === 201 ? ['Location'] : [])]
+  const own = [
+    ...(one.etag === true && one.method !== 'DELETE' ? ['ETag'] : []),
+    ...(one.status === 201 ? ['Location'] : []),
+  ]
   return { description: one.summary, headers: headersOf(own), content: Object.fromEntries(content) }
 }
 

@@ -72,7 +72,8 @@ export function sendOutcome(visit: Visit, outcome: Outcome): Promise<void> | voi
   const { ctx } = visit
   const { route } = visit.found.entry!
   for (const [name, value] of Object.entries(outcome.headers)) ctx.set(name, value)
-  if (route.etag === true) {
+  // What is gone has no state to name.
+  if (route.etag === true && route.method !== 'DELETE') {
     const etag = etagOf(outcome.data)
     ctx.set('ETag', etag)
     if (route.method === 'GET' && unchanged(visit, etag)) return

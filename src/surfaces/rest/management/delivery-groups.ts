@@ -101,6 +101,7 @@ const deleteGroup = route({
   permission: 'provider.delete',
   params,
   reply: DeletedOf('deliveryGroup'),
+  etag: true,
   async handle({ params: { group_id }, principal, app, request }) {
     const matches = (current: GroupRecord) => request.matches(presentGroup(current))
     await app.outbound.groups.remove(principal.teamId, group_id, matches)

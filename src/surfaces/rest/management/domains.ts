@@ -2,6 +2,7 @@
 
 import { Type } from 'typebox'
 import { notFound } from '../../../base/errors.ts'
+import type { Domain as DomainRecord } from '../../../directory/domains.ts'
 import { answer, route } from '../../http/route.ts'
 import { Id, listOf, pageQuery } from '../../http/schema.ts'
 import { DeletedOf } from '../schemas/deleted.ts'
@@ -122,8 +123,10 @@ const removeDomain = route({
   permission: 'domain.delete',
   params,
   reply: DeletedOf('domain'),
-  async handle({ params: { domain_id }, principal, app }) {
-    await app.directory.domains.delete(principal.teamId, domain_id)
+  etag: true,
+  async handle({ params: { domain_id }, principal, app, request }) {
+    const matches = (current: DomainRecord) => request.matches(presentDomain(current))
+    await app.directory.domains.delete(principal.teamId, domain_id, matches)
     return { deleted: true as const, id: domain_id }
   },
 })

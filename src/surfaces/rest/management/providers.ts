@@ -118,6 +118,7 @@ const deleteProvider = route({
   permission: 'provider.delete',
   params,
   reply: DeletedOf('provider'),
+  etag: true,
   async handle({ params: { provider_id }, principal, app, request }) {
     const matches = (current: ProviderRecord) => request.matches(presentProvider(current))
     await app.outbound.providers.remove(principal.teamId, provider_id, matches)

@@ -156,6 +156,7 @@ const deleteWebhook = route({
   permission: 'webhook.delete',
   params,
   reply: record('DeletedWebhook', 'It is gone.', { deleted: Type.Literal(true) }),
+  etag: true,
   async handle({ params: { webhook_id }, principal, app, request }) {
     const matches = (current: WebhookRecord) => request.matches(presentWebhook(current))
     await app.telling.webhooks.remove(principal.teamId, webhook_id, matches)
