@@ -125,6 +125,20 @@ test('pages are strict: no script, no frame, nothing from elsewhere, no forged f
   assert.equal((await browser.get('/console')).path, '/owner/sign-in')
 })
 
+test('a trial on localhost invites people and signs them in: mailboxes of the house get its mail', async () => {
+  await using trial = await startHouse({ env: { MAIL_HOSTS: 'localhost' } })
+  const team = await trial.team('Trial')
+  await team.domain('home.test')
+  const { id, key } = await team.mailbox('ana@home.test')
+  const invited = await trial.call('POST', '/team/members', team.key, { email: 'ana@home.test', role: 'owner' })
+  assert.equal(invited.status, 202, JSON.stringify(invited.body))
+  await trial.app.directory.people.mailLink('ana@home.test')
+  await trial.settle()
+  assert.equal((await trial.app.store.accounts.byMailbox(id))!.messageCount, 2)
+  const { body } = await trial.get('/mailbox/messages', key)
+  assert.equal((body as Json).data[0].from.email, 'mailstead@localhost')
+})
+
 test('who is taken out of a team is signed out, and her links work no more, also where she belongs to another team', async () => {
   const [one, two] = [await house.team('One'), await house.team('Two')]
   await people.invite({ id: one.id, name: 'One' }, { email: 'boss@people.example', role: 'owner' })
