@@ -119,9 +119,11 @@ async function dispatch(argv: readonly string[], io: Io): Promise<string | undef
 
 function unknown(words: readonly string[]): string {
   const name = words.slice(0, 2).join(' ')
-  return name === ''
-    ? 'Name a command; mailstead --help lists them.'
-    : `There is no command ${name}; mailstead --help lists them.`
+  if (name === '') return 'Name a command; mailstead --help lists them.'
+  const meant = commands.filter((command) => command.words.startsWith(`${words[0]} `))
+  if (meant.length === 0) return `There is no command ${name}; mailstead --help lists them.`
+  const wanted = words.length === 1 ? 'Say which command is meant' : `There is no command ${name}`
+  return `${wanted}: ${meant.map((command) => command.words).join(', ')}; see mailstead ${words[0]} --help.`
 }
 
 type Values = Record<string, string | boolean | undefined>

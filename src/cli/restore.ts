@@ -4,6 +4,7 @@ import { mkdir, open, readdir, rename, rm } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { ProductError } from '../base/errors.ts'
+import type { Config } from '../config/config.ts'
 import { RESTORING } from '../config/data-folder.ts'
 import { lockFolder } from '../db/folder-lock.ts'
 import { lookThrough } from './backup/contents.ts'
@@ -71,10 +72,15 @@ async function make({ config }: Call, file: string, folder: string): Promise<Out
     lines: [
       `${folder} holds ${holds(manifest.counts)}, as it was at ${manifest.made_at}.`,
       fits
-        ? '  Start it with: mailstead serve. Mail that waited to leave then is sent once more.'
+        ? `  Start it with: ${startOf(config, folder)}. Mail that waited to leave then is sent once more.`
         : '  APP_SECRET must be the one of that appliance before it is started: it is not in the backup.',
     ],
   }
+}
+
+/** Another folder than that of the settings is served only when it is named. */
+function startOf(config: Config, folder: string): string {
+  return resolve(config.DATA_DIR) === folder ? 'mailstead serve' : `DATA_DIR=${folder} mailstead serve`
 }
 
 async function take(file: string, folder: string): Promise<Manifest> {

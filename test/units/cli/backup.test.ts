@@ -151,6 +151,10 @@ describe('where it is written', () => {
     await cli.refused(['restore', join(root, 'none'), '--data', join(root, 'x')], 'There is no file')
     await cli.refused(['restore', root, '--data', join(root, 'x')], 'is a folder')
     assert.deepEqual((await readdir(folder)).sort(), ['README.md', 'blobs.db', 'keys', 'lock.db', 'mail.db'])
+    const next = (await cli.run('restore', good, '--data', join(root, 'next'))).out.join('\n')
+    assert.ok(next.includes(`Start it with: DATA_DIR=${join(root, 'next')} mailstead serve.`), next)
+    const named = await new Commands({ DATA_DIR: join(root, 'named') }).run('restore', good)
+    assert.match(named.out.join('\n'), /Start it with: mailstead serve\./)
   })
 
   it('a secret that is set outside is not in the backup, and must be set again', async () => {

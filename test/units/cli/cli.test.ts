@@ -230,6 +230,8 @@ describe('what is wrong is said in one sentence', () => {
     [['frob'], 'frob'],
     [['domain'], 'domain'],
     [['frob', '--help'], 'frob'],
+    [['key'], 'key list, key create, key revoke', 'mailstead key --help'],
+    [['key', 'make', 'x'], 'There is no command key make', 'key create', 'mailstead key --help'],
     [['mailbox', 'create'], 'email', 'mailbox create --help'],
     [['mailbox', 'create', 'a@demo.test', 'b@demo.test'], 'b@demo.test'],
     [['setup', '--frob'], '--frob'],
