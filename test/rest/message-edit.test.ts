@@ -79,6 +79,20 @@ test('a message is updated where it stands as it was read; of fifty at once with
   failure(await call('PATCH', path, {}), 422, 'validation_error')
 })
 
+test('the tag of reading a message lets it be changed and removed, until it has changed', async () => {
+  const path = `/${ids[3]}`
+  const tag = { 'if-match': etagOf(await call('GET', path)) }
+  data(await call('PATCH', path, { keywords: ['read'] }, tag))
+  failure(await call('PATCH', path, { keywords: ['late'] }, tag), 409, 'conflict')
+  for (const end of [path, `${path}?permanent=true`]) {
+    failure(await call('DELETE', end, undefined, tag), 409, 'conflict')
+  }
+  const fresh = { 'if-match': etagOf(await call('GET', path)) }
+  data(await call('DELETE', path, undefined, fresh))
+  data(await call('PATCH', path, { folder_ids: [folders.get('inbox')!] }))
+  data(await call('PATCH', path, { keywords: [] }))
+})
+
 test('many are changed at once, each for itself', async () => {
   const unknown = `msg_${'b'.repeat(24)}`
   const inbox = folders.get('inbox')!

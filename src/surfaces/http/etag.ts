@@ -39,12 +39,13 @@ export function namesStrongTag(header: string, etag: string): boolean {
 }
 
 /**
- * Holds an `If-Match` against the data a GET would show now.
+ * Holds an `If-Match` against the data a GET would show now, in any of the forms it may show.
  * @throws ProductError conflict when it names another state (specification §7)
  */
-export function expectMatch(header: string | undefined, current: unknown): void {
+export function expectMatch(header: string | undefined, forms: readonly unknown[]): void {
   if (header === undefined || header.trim() === '*') return
-  if (!namesTag(header, etagOf(current))) throw conflict('Resource changed since it was read.', 'If-Match')
+  if (!forms.some((form) => namesTag(header, etagOf(form))))
+    throw conflict('Resource changed since it was read.', 'If-Match')
 }
 
 function digest(text: string): string {

@@ -62,7 +62,11 @@ export class Facts implements RequestFacts {
     return this.#visit.signal
   }
 
-  matches(current: unknown): void {
+  get conditional(): boolean {
+    return this.#visit.header('if-match') !== undefined
+  }
+
+  matches(...current: unknown[]): void {
     expectMatch(this.#visit.header('if-match'), current)
   }
 

@@ -65,8 +65,10 @@ export interface RequestFacts {
   signal: AbortSignal
   /** Asks again whether the credential would be let in now: `out` for one that would not, `suspended` with its team. */
   standing(): Promise<'in' | 'out' | 'suspended'>
-  /** Checks `If-Match` against the data a GET of the same resource shows; throws conflict on a mismatch. */
-  matches(current: unknown): void
+  /** Whether an `If-Match` came along. */
+  conditional: boolean
+  /** Checks `If-Match` against the data a GET of the same resource shows, or any of several forms of it; throws conflict on a mismatch. */
+  matches(...current: unknown[]): void
   /**
    * Keeps the answer for repetitions of this request within the unit of work that does what it tells, so that a crash in between
    * cannot have it done twice. Nothing where no Idempotency-Key came along.

@@ -15,7 +15,8 @@ import {
 } from '../schemas/message.ts'
 import { MAILBOX_LIMITS } from './limits.ts'
 
-const USUAL_PARTS = MESSAGE_PARTS.filter((part) => part !== 'headers')
+/** What is shown of a message unless the caller says otherwise. */
+export const USUAL_PARTS = MESSAGE_PARTS.filter((part) => part !== 'headers')
 
 /** How much of each body a route shows. @param usual when the caller names no number */
 export function bodyChars(usual: number) {

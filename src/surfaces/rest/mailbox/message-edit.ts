@@ -1,22 +1,28 @@
 // Changing messages: their keywords, their folders, and their end.
 
+import { isDeepStrictEqual } from 'node:util'
 import { type Static, Type } from 'typebox'
 import { invalid, notFound, ProductError } from '../../../base/errors.ts'
 import type { Context } from '../../../context.ts'
+import type { Tx } from '../../../db/db.ts'
 import { allows } from '../../../directory/permissions.ts'
 import type { Edited, MessageChange } from '../../../store/messages/edits.ts'
 import type { Account } from '../../../store/records.ts'
-import { route } from '../../http/route.ts'
+import { type RequestFacts, route } from '../../http/route.ts'
 import { Id } from '../../http/schema.ts'
 import { MessageSummary, presentSummary } from '../schemas/message-summary.ts'
 import { record } from '../schemas/record.ts'
 import { writableAccountOf } from './account.ts'
 import { MAILBOX_LIMITS } from './limits.ts'
+import { showMessage, USUAL_PARTS } from './message-content.ts'
 import { FolderIds, KEYWORDS_MAX, Keywords, lower } from './message-members.ts'
 
 const WRITERS = ['email.receive', 'mailbox.write'] as const
 const params = Type.Object({ message_id: Id('message') })
 const State = Type.String({ description: 'Opaque state of the messages of the mailbox.' })
+
+const TAGGED = '`If-Match` takes the ETag of reading the message without parameters, or of the last change.'
+const SHOWN_PLAINLY = { include: new Set(USUAL_PARTS), chars: MAILBOX_LIMITS.message_body_chars_default }
 
 const Flags = record('MessageFlagsUpdate', 'Flags that change; those left out stay.', {
   seen: Type.Optional(Type.Boolean()),
@@ -80,6 +86,7 @@ const updateMessage = route({
   operation: 'updateMessage',
   tag: 'Messages',
   summary: 'Changes keywords, flags or folders of a message.',
+  description: TAGGED,
   as: 'mailbox',
   permission: WRITERS,
   params,
@@ -89,10 +96,9 @@ const updateMessage = route({
   async handle({ params: { message_id: id }, body, principal, app, request }) {
     const account = await writableAccountOf(app, principal)
     const change = { keywords: flaggedKeywords(body), folders: body.folder_ids && { set: body.folder_ids } }
+    const expect = await expectationOf(app, account, id, request)
     const edited = await app.db.write(async (tx) => {
-      const before = await app.store.messages.summary(account, id, tx)
-      if (before === undefined) throw notFound('message')
-      request.matches(presentSummary(before))
+      await expect(tx)
       return app.store.edits.changeIn(tx, account, [id], change)
     })
     requireUpdated(edited)
@@ -157,7 +163,7 @@ const deleteMessage = route({
   operation: 'deleteMessage',
   tag: 'Messages',
   summary: 'Moves a message to Trash, or erases it.',
-  description: 'Erasing (`permanent=true`) needs the scope mailbox.write and cannot be taken back.',
+  description: `Erasing (\`permanent=true\`) needs the scope mailbox.write and cannot be taken back. ${TAGGED}`,
   as: 'mailbox',
   permission: WRITERS,
   params,
@@ -167,19 +173,20 @@ const deleteMessage = route({
     id: Id('message'),
     permanent: Type.Boolean({ description: 'True when its content is erased.' }),
   }),
-  async handle({ params: { message_id: id }, query, principal, app }) {
+  etag: true,
+  async handle({ params: { message_id: id }, query, principal, app, request }) {
     const permanent = query.permanent === true
     if (permanent && !allows(principal.permissions, 'mailbox.write')) {
       throw new ProductError('insufficient_permissions', 'The permission mailbox.write is missing.')
     }
     const account = await writableAccountOf(app, principal)
-    if (permanent) {
-      const erased = await app.db.write((tx) => app.store.edits.eraseIn(tx, account, [id]))
-      if (erased === 0) throw notFound('message')
-    } else {
-      const trash = (await app.store.folders.keys(account)).find(({ role }) => role === 'trash')!
-      await changeOne(app, account, id, { folders: { set: [trash.id] } })
-    }
+    const trash = (await app.store.folders.keys(account)).find(({ role }) => role === 'trash')!
+    const expect = await expectationOf(app, account, id, request)
+    await app.db.write(async (tx) => {
+      await expect(tx)
+      if (permanent) await app.store.edits.eraseIn(tx, account, [id])
+      else requireUpdated(await app.store.edits.changeIn(tx, account, [id], { folders: { set: [trash.id] } }))
+    })
     return { deleted: true, id, permanent }
   },
 })
@@ -211,6 +218,30 @@ function flaggedKeywords({
   const remove = entries.filter(([, on]) => !on).map(([keyword]) => keyword)
   if (keywords !== undefined) return { set: [...lower(keywords).filter((one) => !remove.includes(one)), ...add] }
   return entries.length === 0 ? undefined : { add, remove }
+}
+
+/**
+ * What `If-Match` is held against: the message as a change answers it, or as reading it shows it. Its bodies are not read in a unit of
+ * work: what was shown counts as long as the message stands as it stood then.
+ */
+async function expectationOf(
+  app: Context,
+  account: Account,
+  id: string,
+  request: RequestFacts,
+): Promise<(tx: Tx) => Promise<void>> {
+  const summary = async (reader?: Tx) => {
+    const found = await app.store.messages.summary(account, id, reader)
+    if (found === undefined) throw notFound('message')
+    return presentSummary(found)
+  }
+  if (!request.conditional) return async (tx) => void (await summary(tx))
+  const stood = await summary()
+  const shown = await showMessage(app, account, id, SHOWN_PLAINLY)
+  return async (tx) => {
+    const stands = await summary(tx)
+    request.matches(stands, ...(isDeepStrictEqual(stands, stood) ? [shown] : []))
+  }
 }
 
 async function changeOne(app: Context, account: Account, id: string, change: MessageChange): Promise<void> {
