@@ -141,7 +141,12 @@ function lineOf(visit: Visit): Record<string, unknown> {
   return {
     request_id: visit.id,
     method: visit.method,
-    path: visit.path.slice(0, LOGGED_PATH_MAX),
+    path: loggedPath(visit).slice(0, LOGGED_PATH_MAX),
     key_id: visit.principal?.keyId,
   }
+}
+
+/** A link that signs in, or accepts, is a secret: whoever reads the log must not be able to use it. */
+function loggedPath({ path, found }: Visit): string {
+  return found.params.has('token') ? (found.entry?.path ?? 'the path of a link') : path
 }

@@ -127,6 +127,21 @@ describe('request ids', () => {
   })
 })
 
+describe('the log', () => {
+  test('a link that is a secret does not stand in it', async () => {
+    for (const [method, path] of [
+      ['GET', '/links/s3cret-t0ken'],
+      ['GET', '/links/s3cret%2Dt0ken/'],
+      ['POST', '/links/s3cret-t0ken'],
+    ] as const) {
+      await door.call(path, { method, key: null, headers: { 'x-request-id': 'mine' } })
+      const line = door.lines.at(-1)
+      assert.equal(line?.client_request_id, 'mine')
+      assert.doesNotMatch(JSON.stringify(line), /s3cret/)
+    }
+  })
+})
+
 describe('methods', () => {
   test('HEAD has the headers of GET and no body', async () => {
     for (const path of ['/api/v1/filter', '/api/v1/content', '/healthz', '/api/v1/things']) {

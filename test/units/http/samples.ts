@@ -293,6 +293,20 @@ function oddities(kept: Memory): Route[] {
       },
     }),
     route({
+      method: 'GET',
+      path: '/links/{token}',
+      root: true,
+      operation: 'openLink',
+      tag: 'Samples',
+      summary: 'A link that is a secret.',
+      as: 'none',
+      params: Type.Object({ token: Type.String() }),
+      reply: Type.Object({ ok: Type.Boolean() }),
+      async handle() {
+        return { ok: true }
+      },
+    }),
+    route({
       ...team,
       method: 'GET',
       path: '/healthz',
