@@ -126,5 +126,8 @@ if (process.argv[1] !== undefined && import.meta.url === pathToFileURL(process.a
     console.error('node scripts/agent.js https://mail.example ana@example.org [state.json]')
     process.exit(2)
   }
-  await runAgent({ origin, owner, stateFile })
+  await runAgent({ origin, owner, stateFile }).catch(({ message }) => {
+    console.error(`${message}\n${stateFile} holds who this agent is: without that file it registers anew.`)
+    process.exitCode = 1
+  })
 }

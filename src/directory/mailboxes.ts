@@ -1,18 +1,15 @@
-// Mailboxes: addresses with a quota, and who receives what is sent to an address.
+// Mailboxes: addresses with a quota, made, changed and ended.
 
 import type { Clock } from '../base/clock.ts'
 import { conflict, invalid, notFound } from '../base/errors.ts'
 import { newId } from '../base/ids.ts'
 import type { Config } from '../config/config.ts'
-import type { Db, Reader, Row, SqlValue, Tx } from '../db/db.ts'
-import { type Page, type PageKey, pageOf } from '../db/page.ts'
+import type { Db, Tx } from '../db/db.ts'
 import { aliasAt, dropAliases } from './aliases-rows.ts'
-import { domainName } from './domain-name.ts'
 import type { Domains } from './domains.ts'
 import type { Filters } from './filters.ts'
 import type { KeyInput } from './key-input.ts'
 import type { IssuedKey, Keys } from './keys.ts'
-import { baseLocal } from './local-part.ts'
 import {
   checkAddress,
   checkDisplayName,
@@ -23,12 +20,11 @@ import {
   QUOTA_DEFAULT_BYTES,
   type SendScope,
 } from './mailbox-input.ts'
-import { type Mailbox, type MailboxStatus, mailboxRow, presentMailbox } from './mailbox-record.ts'
-import { findReceiver, type Receiver } from './receiver.ts'
+import { type Mailbox, mailboxRow, presentMailbox } from './mailbox-record.ts'
+import { MailboxReads, readAt } from './mailboxes-reads.ts'
 import type { SieveScripts } from './sieve-scripts.ts'
 
 export type { Mailbox, MailboxStatus } from './mailbox-record.ts'
-export type { Receiver } from './receiver.ts'
 
 export interface MailboxInput {
   email: string
@@ -42,17 +38,6 @@ export interface MailboxChange {
   displayName?: string | null
   quotaBytes?: number
   sendScope?: SendScope
-}
-
-export interface MailboxFilter {
-  /** Active and suspended ones unless given. */
-  statuses?: readonly MailboxStatus[]
-  domainId?: string
-  /** A part of the address or of the display name. */
-  search?: string
-  isAgent?: boolean
-  limit: number
-  after: PageKey | null
 }
 
 interface MailboxParts {
@@ -85,10 +70,11 @@ const BLANK = {
   scriptKey: null,
 } as const
 
-export class Mailboxes {
+export class Mailboxes extends MailboxReads {
   readonly #parts: MailboxParts
 
   constructor(parts: MailboxParts) {
+    super(parts)
     this.#parts = parts
   }
 
@@ -113,10 +99,7 @@ export class Mailboxes {
     })
   }
 
-  /**
-   * Issues a key of a mailbox. Whether it is still there is asked in the same unit of work: a key made while it ends would outlive it.
-   * @throws ProductError not_found, conflict (deleted, or too many keys), validation_error
-   */
+  /** A key made while the mailbox ends would outlive it: one unit of work. @throws ProductError not_found, conflict, validation_error */
   issueKey(
     teamId: string,
     id: string,
@@ -128,94 +111,6 @@ export class Mailboxes {
       if (mailbox.status === 'deleted') throw conflict('The mailbox is deleted.')
       return this.#parts.keys.issueIn(tx, { ...input, teamId, kind: 'mailbox', mailboxId: id })
     })
-  }
-
-  /** Undefined also for one whose content is erased: only logs know of it. */
-  async get(teamId: string, id: string): Promise<Mailbox | undefined> {
-    return this.getIn(this.#parts.db.read, teamId, id)
-  }
-
-  /** The same inside a unit of work of the caller. */
-  async getIn(reader: Reader, teamId: string, id: string): Promise<Mailbox | undefined> {
-    const row = await reader.get('SELECT * FROM mailboxes WHERE id = ? AND team_id = ? AND purged_at IS NULL', [
-      id,
-      teamId,
-    ])
-    return row && presentMailbox(row)
-  }
-
-  /** Whether a mailbox is the team's or was before its content was erased. */
-  async wasOf(teamId: string, id: string): Promise<boolean> {
-    const row = await this.#parts.db.read.get('SELECT 1 FROM mailboxes WHERE id = ? AND team_id = ?', [id, teamId])
-    return row !== undefined
-  }
-
-  async byId(id: string, reader: Reader = this.#parts.db.read): Promise<Mailbox | undefined> {
-    const row = await reader.get('SELECT * FROM mailboxes WHERE id = ?', [id])
-    return row && presentMailbox(row)
-  }
-
-  /** The mailbox of exactly this address at the domain that receives for its name; never a deleted one. */
-  async byEmail(email: string): Promise<Mailbox | undefined> {
-    const cut = email.lastIndexOf('@')
-    const name = domainName(email.slice(cut + 1))
-    const domain = name === null ? undefined : await this.#parts.domains.byName(name)
-    return domain && this.at(domain.id, `${email.slice(0, Math.max(cut, 0)).toLowerCase()}@${name}`)
-  }
-
-  /** Newest first. */
-  async list(teamId: string, filter: MailboxFilter): Promise<Page<Mailbox>> {
-    const statuses = filter.statuses ?? ['active', 'suspended']
-    const where = ['team_id = ?', 'purged_at IS NULL', `status IN (${statuses.map(() => '?').join(', ')})`]
-    const values: SqlValue[] = [teamId, ...statuses]
-    const add = (condition: string, ...given: SqlValue[]) => {
-      where.push(condition)
-      values.push(...given)
-    }
-    if (filter.domainId !== undefined) add('domain_id = ?', filter.domainId)
-    if (filter.isAgent !== undefined) add('is_agent = ?', filter.isAgent)
-    if (filter.search !== undefined) add('instr(search_text, ?) > 0', filter.search.toLowerCase())
-    if (filter.after !== null) add('(created_at, n) < (?, ?)', ...filter.after)
-    const { db } = this.#parts
-    // A search may have to look at every mailbox of the team.
-    const reader = filter.search === undefined ? db.read : db.scan
-    const rows = await reader.all(
-      `SELECT * FROM mailboxes WHERE ${where.join(' AND ')} ORDER BY created_at DESC, n DESC LIMIT ?`,
-      [...values, filter.limit + 1],
-    )
-    return pageOf(rows, filter.limit, (row) => [row.created_at as number, row.n as number], presentMailbox)
-  }
-
-  /** Who receives what is sent to an address; see `findReceiver`. */
-  receiver(localPart: string, domain: string | null): Promise<Receiver> {
-    const { domains, config, clock } = this.#parts
-    return findReceiver({ mailboxes: this, domains, mailHosts: config.MAIL_HOSTS, now: clock.now() }, localPart, domain)
-  }
-
-  /** The mailbox of exactly this lower-case address at a domain; never a deleted one. */
-  at(domainId: string, email: string): Promise<Mailbox | undefined> {
-    return readAt(this.#parts.db.read, domainId, email)
-  }
-
-  /** The mailbox mail for exactly this lower-case address reaches, as its own or as an alias; never a deleted one. */
-  async reachedAt(domainId: string, email: string): Promise<Mailbox | undefined> {
-    const own = await this.at(domainId, email)
-    if (own !== undefined) return own
-    const id = await aliasAt(this.#parts.db.read, domainId, email)
-    return id === undefined ? undefined : this.byId(id)
-  }
-
-  /** The oldest active mailbox of a domain, of a team, or of the whole appliance; those of agents aside. */
-  async oldest(of: { domainId: string } | { teamId: string } | 'all'): Promise<Mailbox | undefined> {
-    const first = (condition: string, ...values: SqlValue[]) =>
-      this.#parts.db.read.get(`SELECT * FROM mailboxes WHERE ${condition} LIMIT 1`, values)
-    const fit = `status = 'active' AND is_agent = 0`
-    let row: Row | undefined
-    if (of === 'all') row = await first(`${fit} ORDER BY n`)
-    else if ('domainId' in of) row = await first(`domain_id = ? AND ${fit} ORDER BY n`, of.domainId)
-    // This order is that of the index, so that nothing is sorted.
-    else row = await first(`team_id = ? AND ${fit} ORDER BY created_at, n`, of.teamId)
-    return row && presentMailbox(row)
   }
 
   /**
@@ -278,15 +173,6 @@ export class Mailboxes {
     })
   }
 
-  /** Mailboxes deleted at `before` (ms) or earlier whose content is still there, those longest deleted first. */
-  async toPurge(before: number, limit: number): Promise<string[]> {
-    const rows = await this.#parts.db.read.all<{ id: string }>(
-      'SELECT id FROM mailboxes WHERE deleted_at <= ? AND purged_at IS NULL ORDER BY deleted_at, n LIMIT ?',
-      [before, limit],
-    )
-    return rows.map(({ id }) => id)
-  }
-
   /** The end of a deleted mailbox whose content is erased: what is left of it is its address, for the logs. */
   async purge(id: string): Promise<void> {
     const { db, clock, keys, filters, sieveScripts } = this.#parts
@@ -311,31 +197,6 @@ export class Mailboxes {
       await dropAliases(tx, id)
       return { ...mailbox, status: 'deleted', deletedAt: now }
     })
-  }
-
-  /** The address of a mailbox, not a deleted one, whose scope names that account or group. */
-  async namingInScope(tx: Tx, teamId: string, id: string): Promise<string | undefined> {
-    const row = await tx.get<{ email: string }>(
-      `SELECT email FROM mailboxes WHERE team_id = ? AND status <> 'deleted' AND instr(send_scope, ?) > 0 LIMIT 1`,
-      [teamId, `"${id}"`],
-    )
-    return row?.email
-  }
-
-  /** Whether a domain has mailboxes that are not deleted. */
-  async anyAt(tx: Tx, domainId: string): Promise<boolean> {
-    const row = await tx.get(`SELECT 1 AS found FROM mailboxes WHERE domain_id = ? AND status <> 'deleted' LIMIT 1`, [
-      domainId,
-    ])
-    return row !== undefined
-  }
-
-  /** Whether a mailbox that is not deleted lies at a domain and has that address, a `+tag` aside. */
-  async liesAt(reader: Reader, id: string, domainId: string, email: string): Promise<boolean> {
-    const cut = email.lastIndexOf('@')
-    const plain = `${baseLocal(email.slice(0, cut))}${email.slice(cut).toLowerCase()}`
-    const found = await readAt(reader, domainId, plain)
-    return found?.id === id
   }
 
   /**
@@ -435,12 +296,4 @@ export class Mailboxes {
 async function refuseTaken(tx: Tx, domainId: string, email: string): Promise<void> {
   const holder = (await readAt(tx, domainId, email))?.id ?? (await aliasAt(tx, domainId, email))
   if (holder !== undefined) throw conflict('The address is in use.', 'email')
-}
-
-async function readAt(reader: Reader, domainId: string, email: string): Promise<Mailbox | undefined> {
-  const row = await reader.get(`SELECT * FROM mailboxes WHERE domain_id = ? AND email = ? AND status <> 'deleted'`, [
-    domainId,
-    email,
-  ])
-  return row && presentMailbox(row)
 }

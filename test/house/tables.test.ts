@@ -14,7 +14,7 @@ const OWNERS = new Map([
   ['teams', 'src/directory/teams.ts'],
   ['keys', 'src/directory/keys.ts'],
   ['domains', 'src/directory/domains'],
-  ['mailboxes', 'src/directory/mailboxes.ts'],
+  ['mailboxes', 'src/directory/mailboxes'],
   ['filters', 'src/directory/filters.ts'],
   ['sieve_scripts', 'src/directory/sieve-scripts.ts'],
   ['replays', 'src/directory/replays.ts'],

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import type { Receiver } from '../../../src/directory/mailboxes.ts'
+import type { Receiver } from '../../../src/directory/receiver.ts'
 import { SUSPENDED_DEFER_MS } from '../../../src/directory/receiver.ts'
 import { MAIL_HOST, openTestDirectory, type TestDirectory } from '../../support/directory.ts'
 

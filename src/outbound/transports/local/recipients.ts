@@ -1,7 +1,8 @@
 // Who gets a mail that stays on this appliance, and why somebody does not.
 
 import { type FilterPolicy, policyOf } from '../../../directory/filter-policy.ts'
-import type { Mailbox, Receiver } from '../../../directory/mailboxes.ts'
+import type { Mailbox } from '../../../directory/mailboxes.ts'
+import type { Receiver } from '../../../directory/receiver.ts'
 import { parseMailbox } from '../../../mail/address.ts'
 import type { InboundReason } from '../../../store/inbound-log.ts'
 import type { OutboundParts } from '../../parts.ts'
