@@ -5,8 +5,9 @@ import { workerData } from 'node:worker_threads'
 import { move, transferableSymbol, valueSymbol } from 'piscina'
 import { systemClock } from '../base/clock.ts'
 import { openResolver } from '../base/resolver.ts'
-import { inspect, readMail } from './inspect.ts'
+import { inspect } from './inspect.ts'
 import type { Arrival, Chunk, Inspection, Reading } from './mail.ts'
+import { readMail } from './reading.ts'
 import { type Bodies, type Field, readBodies, readHeader } from './shown.ts'
 
 /** Where a mail's bytes are: here, or in a file that the thread reads itself. */

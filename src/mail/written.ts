@@ -2,11 +2,11 @@
 
 import { ProductError } from '../base/errors.ts'
 import { sha256 } from '../base/secrets.ts'
+import { chunksOf } from './chunks.ts'
 import { compose } from './compose.ts'
 import { decodeBody } from './decode.ts'
 import type { Draft, DraftAttachment } from './draft.ts'
 import { checkBodies } from './draft-rules.ts'
-import { chunksOf } from './inspect.ts'
 import type { Chunk, ParsedMail } from './mail.ts'
 import { parseMail } from './parse.ts'
 

@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto'
 import { promisify } from 'node:util'
 import { constants, zstdCompress } from 'node:zlib'
-import { CHUNK_BYTES } from '../mail/inspect.ts'
+import { CHUNK_BYTES } from '../mail/chunks.ts'
 import type { Chunk } from '../mail/mail.ts'
 import type { Content } from './blobs.ts'
 

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { sha256 } from '../../../src/base/secrets.ts'
-import { inspectOwn } from '../../../src/mail/inspect.ts'
+import { inspectOwn } from '../../../src/mail/reading.ts'
 import type { Account, FolderRole, PageKey } from '../../../src/store/records.ts'
 import type { Store } from '../../../src/store/store.ts'
 import { walk } from '../../rest/expect.ts'
