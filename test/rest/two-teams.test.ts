@@ -99,7 +99,7 @@ async function furnishWebhook(): Promise<void> {
     const answer = { responseStatus: 200, responseMs: 1, responseBody: null, errorMessage: null, nextRetryAt: null }
     const counts = { attempt: 1, maxAttempts: 1, requestHeaders: {}, result: 'success' as const }
     const times = { payloadExpiresAt: clock.now() + 1000, createdAt: clock.now() }
-    return telling.attempts.insert(tx, { webhook: n, event, ...answer, ...counts, ...times })
+    return (await telling.attempts.insertAll(tx, [{ webhook: n, event, ...answer, ...counts, ...times }]))[0]!
   })
   owned.set('webhook', id).set('webhookAttempt', attempt)
 }

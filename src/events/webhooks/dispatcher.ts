@@ -17,6 +17,10 @@ const IN_ALL = 400
 /** Events taken ahead for one subscription: a fast one need not wait for the next look, and a silent one is through with them
  * before its leases end. */
 const AHEAD = 16
+/** When so few of them are left, the next ones are taken: a request need not wait for that. */
+const FEW = 4
+/** Subscriptions for which events are taken at the same time. */
+const LANES_AT_ONCE = 64
 /** A bell that was lost costs this long, in ms. */
 const LOOK_EVERY_MS = 1000
 
@@ -70,7 +74,7 @@ export class Dispatcher implements Service {
     this.#unlisten?.()
     for (const lane of this.#lanes.values()) lane.taken = []
     await this.#rest()
-    await this.#parts.waiting.giveBack()
+    await this.#parts.waiting.giveBack(this.#lease)
   }
 
   /** Resolves when nothing is due and nothing is under way. */
@@ -104,7 +108,11 @@ export class Dispatcher implements Service {
       this.#lookAgain = false
       const { more } = await this.#parts.waiting.spread()
       if (more) this.#lookAgain = true
-      for (const n of await this.#parts.waiting.due()) await this.#fill(this.#laneOf(n))
+      const due = await this.#parts.waiting.due()
+      // What is taken at the same time is written in one transaction.
+      for (let at = 0; at < due.length; at += LANES_AT_ONCE) {
+        await Promise.all(due.slice(at, at + LANES_AT_ONCE).map((n) => this.#fill(this.#laneOf(n))))
+      }
     }
   }
 
@@ -115,7 +123,7 @@ export class Dispatcher implements Service {
   }
 
   async #fill(lane: Lane): Promise<void> {
-    if (lane.taken.length > 0 || lane.taking || lane.inFlight >= PER_WEBHOOK || this.#stopped) return
+    if (lane.taken.length > FEW || lane.taking || this.#stopped) return
     lane.taking = true
     try {
       const { webhooks, waiting } = this.#parts
@@ -123,7 +131,8 @@ export class Dispatcher implements Service {
       if (webhook === undefined || webhook.status !== 'enabled') {
         await waiting.dropUnwanted(lane.n)
       } else {
-        lane.taken = await waiting.take(lane.n, AHEAD, this.#lease)
+        const taken = await waiting.take(lane.n, AHEAD - lane.taken.length, this.#lease)
+        lane.taken.push(...taken)
         this.#serve()
       }
     } finally {
@@ -157,8 +166,8 @@ export class Dispatcher implements Service {
     let writeDown: (() => Promise<void>) | undefined
     try {
       // Asked anew for each request: it may have been switched off, or lead elsewhere, since the event was taken.
-      const webhook = await webhooks.byN(lane.n)
-      if (webhook?.status === 'enabled') writeDown = await courier.tell(webhook, item)
+      const to = await webhooks.addressee(lane.n)
+      if (to?.webhook.status === 'enabled') writeDown = await courier.tell(to, item)
       else lane.taken = []
     } catch (error) {
       log.error({ err: error, event: item.event.id }, 'an event could not be told')
@@ -167,10 +176,12 @@ export class Dispatcher implements Service {
       this.#inFlight--
       this.#serve()
     }
+    if (lane.taken.length <= FEW) this.#look()
     // The next request need not wait for the disk.
     await writeDown?.().catch((error: unknown) =>
       log.error({ err: error, event: item.event.id }, 'what became of an event could not be written down'),
     )
+    // It may be wanted again soon, or nothing but this was in the way of the next one.
     if (lane.taken.length === 0) this.#look()
   }
 }

@@ -28,6 +28,12 @@ export interface SigningSecrets {
   previousSecret: string | null
 }
 
+/** A subscription as it is when a request to it begins. */
+export interface Addressee {
+  webhook: Webhook
+  secrets: SigningSecrets
+}
+
 const PER_TEAM_MAX = 20
 /** A subscription ends after so many events in a row that could not be told, when they lie this far apart (decisions §9.5). */
 const FAILURES_MAX = 20
@@ -193,20 +199,18 @@ export class Webhooks {
     return { webhook, secret }
   }
 
-  /** What requests are signed with now; undefined when the subscription is gone. */
-  async secretsOf(n: number): Promise<SigningSecrets | undefined> {
+  /** Whom a request goes to and what it is signed with now, in one look; undefined when the subscription is gone. */
+  async addressee(n: number): Promise<Addressee | undefined> {
     const { db, clock } = this.#parts
-    const row = await db.read.get<{
-      secret_sealed: Uint8Array
-      previous_secret_sealed: Uint8Array
-      previous_until: number
-    }>('SELECT secret_sealed, previous_secret_sealed, previous_until FROM webhooks WHERE n = ?', [n])
+    const row = await db.read.get('SELECT * FROM webhooks WHERE n = ?', [n])
     if (row === undefined) return undefined
-    const inGrace = row.previous_until !== null && row.previous_until > clock.now()
-    return {
-      secret: this.#opened(row.secret_sealed),
-      previousSecret: inGrace ? this.#opened(row.previous_secret_sealed) : null,
+    const until = row.previous_until as number | null
+    const inGrace = until !== null && until > clock.now()
+    const secrets = {
+      secret: this.#opened(row.secret_sealed as Uint8Array),
+      previousSecret: inGrace ? this.#opened(row.previous_secret_sealed as Uint8Array) : null,
     }
+    return { webhook: presentWebhook(row), secrets }
   }
 
   /** Opening costs more than the rest of a request's signature; what was opened is known by its sealed form. */

@@ -12,6 +12,8 @@ const SPREAD_MAX = 500
 /** How long a try may take before somebody else makes it, in ms: well above the time limit of a request. */
 const LEASE_MS = 60_000
 const DROP_BATCH = 1000
+/** Tellings put into the queue by one statement. */
+const ADD_MAX = 100
 
 interface EventRow {
   n: number
@@ -33,6 +35,14 @@ interface WaitingRow {
   created_at: number
 }
 
+/** A telling to be. */
+interface Wanted {
+  webhook: number
+  event: number
+  /** ms, since when it is wanted */
+  since: number
+}
+
 interface Parts {
   db: Db
   clock: Clock
@@ -48,18 +58,23 @@ export class Waiting {
 
   /** Spreads the oldest events nobody has been told of. @returns how many; fewer than asked for means that none is left */
   async spread(): Promise<{ spread: number; more: boolean }> {
+    // Asked far more often than there is one: a look costs less than a transaction.
+    const first = await this.#parts.db.read.get('SELECT n FROM events WHERE told = 0 LIMIT 1')
+    if (first === undefined) return { spread: 0, more: false }
     return this.#parts.db.write(async (tx) => {
       const events = await tx.all<EventRow>(
         'SELECT n, team_id, type, mailbox_id, domain_id, created_at FROM events WHERE told = 0 ORDER BY n LIMIT ?',
         [SPREAD_MAX],
       )
       const subscribers = new Map<string, Webhook[]>()
+      const wanted: Wanted[] = []
       for (const event of events) {
         const all = subscribers.get(event.team_id) ?? (await this.#parts.webhooks.enabledOf(tx, event.team_id))
         subscribers.set(event.team_id, all)
         for (const webhook of all)
-          if (asksFor(webhook, event)) await this.#add(tx, webhook.n, event.n, event.created_at)
+          if (asksFor(webhook, event)) wanted.push({ webhook: webhook.n, event: event.n, since: event.created_at })
       }
+      for (let at = 0; at < wanted.length; at += ADD_MAX) await this.#add(tx, wanted.slice(at, at + ADD_MAX))
       const last = events.at(-1)
       if (last !== undefined) await tx.run('UPDATE events SET told = 1 WHERE told = 0 AND n <= ?', [last.n])
       return { spread: events.length, more: events.length === SPREAD_MAX }
@@ -83,7 +98,7 @@ export class Waiting {
 
   /** Tells an event once more to one subscription, as a new series. */
   async again(tx: Tx, webhook: number, event: number): Promise<void> {
-    await this.#add(tx, webhook, event, this.#parts.clock.now())
+    await this.#add(tx, [{ webhook, event, since: this.#parts.clock.now() }])
   }
 
   /** The subscriptions that have something due. */
@@ -113,8 +128,12 @@ export class Waiting {
          WHERE q.webhook = ? AND q.due_at <= ? ORDER BY q.due_at, q.n LIMIT ?`,
         [webhook, now, limit],
       )
-      for (const row of rows) {
-        await tx.run('UPDATE webhook_queue SET due_at = ?, lease = ? WHERE n = ?', [now + LEASE_MS, lease, row.n])
+      if (rows.length > 0) {
+        const ns = rows.map(({ n }) => n)
+        await tx.run(`UPDATE webhook_queue SET due_at = ?, lease = ? WHERE n IN (${marksOf(ns)})`, [
+          ...[now + LEASE_MS, lease],
+          ...ns,
+        ])
       }
       return rows.map(({ n, attempt, ends_at, event, id, type, body, created_at }) => ({
         n,
@@ -126,20 +145,21 @@ export class Waiting {
   }
 
   /** Done with: told, or given up. */
-  async drop(tx: Tx, n: number): Promise<void> {
-    await tx.run('DELETE FROM webhook_queue WHERE n = ?', [n])
+  async dropAll(tx: Tx, ns: readonly number[]): Promise<void> {
+    if (ns.length > 0) await tx.run(`DELETE FROM webhook_queue WHERE n IN (${marksOf(ns)})`, ns)
   }
 
   async postpone(tx: Tx, n: number, attempt: number, dueAt: number): Promise<void> {
     await tx.run('UPDATE webhook_queue SET attempt = ?, due_at = ?, lease = NULL WHERE n = ?', [attempt, dueAt, n])
   }
 
-  /** Gives back what was taken and not tried, and at the start what an earlier life took. */
-  async giveBack(except: string | null = null): Promise<void> {
+  /** Gives back what was taken and not tried: under one lease, or, at the start, under whatever lease an earlier life had. */
+  async giveBack(lease?: string): Promise<void> {
+    const [which, values] = lease === undefined ? ['IS NOT NULL', []] : ['= ?', [lease]]
     await this.#parts.db.write((tx) =>
-      tx.run('UPDATE webhook_queue SET due_at = ?, lease = NULL WHERE lease IS NOT NULL AND lease IS NOT ?', [
+      tx.run(`UPDATE webhook_queue SET due_at = ?, lease = NULL WHERE lease ${which}`, [
         this.#parts.clock.now(),
-        except,
+        ...values,
       ]),
     )
   }
@@ -169,10 +189,17 @@ export class Waiting {
     return dropped
   }
 
-  async #add(tx: Tx, webhook: number, event: number, since: number): Promise<void> {
+  async #add(tx: Tx, wanted: readonly Wanted[]): Promise<void> {
     const now = this.#parts.clock.now()
-    await tx.insert('webhook_queue', { webhook, event, attempt: 1, ends_at: since + LIFETIME_MS, due_at: now })
+    await tx.run(
+      `INSERT INTO webhook_queue (webhook, event, attempt, ends_at, due_at) VALUES ${wanted.map(() => '(?, ?, 1, ?, ?)').join(', ')}`,
+      wanted.flatMap(({ webhook, event, since }) => [webhook, event, since + LIFETIME_MS, now]),
+    )
   }
+}
+
+function marksOf(list: readonly unknown[]): string {
+  return list.map(() => '?').join(', ')
 }
 
 /** Whether a subscription wants an event. `service.test` comes from the test route alone. */
