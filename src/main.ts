@@ -53,7 +53,12 @@ export async function openHouse(config: Config, options: HouseOptions = {}): Pro
   const workers: Service[] = options.workers === 'here' ? here : [openSupervisor(app)]
   const services: Service[] = [openClockwork(app), watch, provisioning, ...workers, http, app.following, inbound]
   const started: Service[] = []
-  const close = () => closeAll([...started.toReversed().map((service) => () => service.stop()), () => app.close()])
+  const close = () =>
+    closeAll([
+      ...started.toReversed().map((service) => () => service.stop()),
+      () => app.directory.people.settle(),
+      () => app.close(),
+    ])
   try {
     await options.prepare?.(app)
     for (const service of services) {
@@ -65,6 +70,7 @@ export async function openHouse(config: Config, options: HouseOptions = {}): Pro
     throw explain(error)
   }
   const settle = async () => {
+    await app.directory.people.settle()
     await watch.settle()
     await provisioning.settle()
     for (const worker of here) await worker.settle()

@@ -19,6 +19,7 @@ export class People {
   /** What owners were told. */
   readonly told: Told
   readonly #parts: PeopleParts
+  readonly #underWay = new Set<Promise<void>>()
 
   constructor(parts: PeopleParts) {
     this.#parts = parts
@@ -76,8 +77,22 @@ export class People {
     }
   }
 
-  /** Mails a link to who is known, and nothing to anybody else: the answer is the same. */
-  async mailLink(written: string): Promise<void> {
+  /**
+   * Mails a link to who is known, and nothing to anybody else. Nobody waits for it: who asked must not learn from how long it took.
+   * @param fail is told what went wrong
+   */
+  mailLinkSoon(written: string, fail: (error: unknown) => void): void {
+    const work = this.#mailLink(written).catch(fail)
+    this.#underWay.add(work)
+    void work.finally(() => this.#underWay.delete(work))
+  }
+
+  /** Resolves when every letter that nobody waits for is written. */
+  async settle(): Promise<void> {
+    while (this.#underWay.size > 0) await Promise.all(this.#underWay)
+  }
+
+  async #mailLink(written: string): Promise<void> {
     const email = checkPersonEmail(written)
     if ((await this.members.of(email)).length === 0) return
     if (!(await this.#parts.db.write((tx) => this.links.mayMail(tx, email)))) return
