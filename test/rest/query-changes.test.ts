@@ -54,6 +54,19 @@ test('threads of a list are followed by the message that stands for each', async
   assert.equal(told.total, now.ids.length)
 })
 
+test('nothing is told of another mailbox, although it has a thread of the number of one that is gone', async () => {
+  const other = await house.team('Other')
+  await other.domain('else.test')
+  const eve = await other.mailbox('eve@else.test')
+  await receive(house, { to: ana.email, subject: 'Short-lived' })
+  const query = 'collapse_threads=true&sort_direction=desc'
+  const before = await list('messages', query)
+  await house.call('DELETE', `/mailbox/messages/${before.ids[0]}?permanent=true`, ana.key)
+  await receive(house, { to: eve.email, subject: 'None of hers' })
+  const told = data<Json>(await get(`messages/query-changes?${query}&since_query_state=${before.state}`))
+  assert.deepEqual([told.removed, told.added], [[before.ids[0]], []])
+})
+
 test('of the beginning of a list nothing is told that stands behind it', async () => {
   const before = await list('messages', '')
   for (const id of [before.ids[0], before.ids.at(-1)]) {

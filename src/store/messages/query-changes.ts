@@ -106,7 +106,8 @@ function touchedTables({ search, order, since, most }: ListAsked): Table[] {
     every([{ sql: `${column} NOT IN (SELECT n FROM touched)`, values: [] }, isHit(search)(column)])
   const threads = touchedSince(account, 'threads', since, most + 1)
   const asked = every([
-    { sql: 'm.thread = t.n', values: [] },
+    // The number of a thread that is gone may be that of a thread of another mailbox by now. The plus keeps to the index of threads.
+    { sql: 'm.thread = t.n AND +m.account = ?', values: [account] },
     meets(search, 'm'),
     untouched('m.n'),
     isFirst(search, order, untouched),
