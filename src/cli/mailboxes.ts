@@ -2,7 +2,7 @@
 
 import type { Context } from '../context.ts'
 import type { Mailbox } from '../directory/mailboxes.ts'
-import { requireLivingAgent } from '../surfaces/rest/management/mailboxes.ts'
+import { livingAgentOf } from '../surfaces/rest/management/mailboxes.ts'
 import { type MailboxAdmin, presentMailboxAdmin } from '../surfaces/rest/schemas/mailbox.ts'
 import { sizeText } from './backup/size-text.ts'
 import { oneOf } from './choice.ts'
@@ -53,10 +53,7 @@ export const mailboxReactivate: Command = {
   summary: 'Lets a suspended mailbox work again; what it had queued goes out.',
   operands: ['email'],
   run: (call) =>
-    change(call, 'active', async (app, { teamId, id }) => {
-      await requireLivingAgent(app, teamId, id)
-      return app.directory.mailboxes.reactivate(teamId, id)
-    }),
+    change(call, 'active', (app, { teamId, id }) => app.directory.mailboxes.reactivate(teamId, id, livingAgentOf(app))),
 }
 
 export const mailboxDelete: Command = {

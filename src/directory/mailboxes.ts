@@ -165,10 +165,11 @@ export class Mailboxes extends MailboxReads {
     })
   }
 
-  /** @throws ProductError not_found, conflict (deleted) */
-  reactivate(teamId: string, id: string): Promise<Mailbox> {
-    return this.#change(teamId, id, (mailbox) => {
+  /** @param check sees the record inside the unit of work, and throws to refuse @throws ProductError not_found, conflict (deleted) */
+  reactivate(teamId: string, id: string, check?: (current: Mailbox, tx: Tx) => Promise<void>): Promise<Mailbox> {
+    return this.#change(teamId, id, async (mailbox, _now, tx) => {
       if (mailbox.status === 'deleted') throw conflict('The mailbox is deleted.')
+      await check?.(mailbox, tx)
       return { ...mailbox, status: 'active', statusReason: null, suspendedAt: null }
     })
   }

@@ -171,6 +171,27 @@ test('three inboxes a day from one address; the next day three more', async () =
   await one.register()
 })
 
+test('an agent ends also while its inbox is deleted, and an inbox does not come back while its agent ends', async () => {
+  const { agents, mailboxes, operatorKeys } = house.app.directory
+  const { secret } = await operatorKeys.issue('test')
+  const end = (id: string) =>
+    house.call('POST', `http://127.0.0.1:${house.ports.operator}/operator/v1/agents/${id}/revoke`, secret)
+  for (let round = 0; round < 5; round++) {
+    const one: Json = await stranger().register()
+    const { teamId, mailboxId } = (await agents.registrations.byId(house.app.db.read, one.registration_id))!
+    const [, ended] = await Promise.all([mailboxes.delete(teamId, mailboxId), end(one.registration_id)])
+    assert.equal(ended.status, 200, JSON.stringify(ended.body))
+
+    const other: Json = await stranger().register()
+    const inbox = (await agents.registrations.byId(house.app.db.read, other.registration_id))!
+    const { secret: key } = await house.app.directory.keys.issue({
+      ...{ teamId: inbox.teamId, kind: 'root', name: 'test', role: 'root:full', createdBy: 'operator' },
+    })
+    await Promise.all([end(other.registration_id), house.call('POST', `/mailboxes/${inbox.mailboxId}/reactivate`, key)])
+    assert.equal((await mailboxes.byId(inbox.mailboxId))!.status, 'suspended')
+  }
+})
+
 test('the operator sees agents, ends one or many, and closes the door', async () => {
   const { secret } = await house.app.directory.operatorKeys.issue('test')
   const base = `http://127.0.0.1:${house.ports.operator}/operator/v1`

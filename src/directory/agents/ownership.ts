@@ -172,7 +172,7 @@ export class Ownership {
       `UPDATE owner_invites SET state = 'revoked', decided_at = ? WHERE registration = ? AND state IN ('pending', 'accepted', 'approved')`,
       [now, n],
     )
-    const mailbox = await mailboxes.byId(mailboxId)
+    const mailbox = await mailboxes.byId(mailboxId, tx)
     // An operator may have deleted it before.
     if (mailbox?.status !== 'deleted') {
       await mailboxes.suspendIn(tx, teamId, mailboxId, `The agent's registration is ${state}.`)

@@ -3,6 +3,7 @@
 import { type Static, Type } from 'typebox'
 import { conflict, notFound } from '../../../base/errors.ts'
 import type { Context } from '../../../context.ts'
+import type { Tx } from '../../../db/db.ts'
 import {
   DISPLAY_NAME_MAX,
   QUOTA_DEFAULT_BYTES,
@@ -217,8 +218,8 @@ const reactivateMailbox = route({
   params,
   reply: MailboxAdmin,
   async handle({ params: { mailbox_id: id }, principal, app }) {
-    await requireLivingAgent(app, principal.teamId, id)
-    const [shown] = await present(app, [await app.directory.mailboxes.reactivate(principal.teamId, id)])
+    const reactivated = await app.directory.mailboxes.reactivate(principal.teamId, id, livingAgentOf(app))
+    const [shown] = await present(app, [reactivated])
     return shown
   },
 })
@@ -248,13 +249,14 @@ const deleteMailbox = route({
   },
 })
 
-/** Decisions §5.2: the inbox of an agent that was ended does not come back. @throws ProductError conflict */
-export async function requireLivingAgent(app: Context, teamId: string, id: string): Promise<void> {
-  const mailbox = await app.directory.mailboxes.get(teamId, id)
-  if (mailbox?.agentRegistrationId == null) return
-  const registration = await app.directory.agents.registrations.byId(app.db.read, mailbox.agentRegistrationId)
-  if (registration?.state === 'revoked' || registration?.state === 'expired') {
-    throw conflict(`The registration of this agent is ${registration.state}.`)
+/** Decisions §5.2: the inbox of an agent that was ended does not come back. The check throws conflict. */
+export function livingAgentOf(app: Context) {
+  return async ({ agentRegistrationId }: Mailbox, tx: Tx): Promise<void> => {
+    if (agentRegistrationId === null) return
+    const registration = await app.directory.agents.registrations.byId(tx, agentRegistrationId)
+    if (registration?.state === 'revoked' || registration?.state === 'expired') {
+      throw conflict(`The registration of this agent is ${registration.state}.`)
+    }
   }
 }
 
