@@ -3,6 +3,7 @@
 import { isoTime } from '../../base/clock.ts'
 import { conflict, type ProductError } from '../../base/errors.ts'
 import type { Reader, Tx } from '../../db/db.ts'
+import { Gathered } from '../../db/gathered.ts'
 import type { OutboundParts } from '../parts.ts'
 import type { Ledger } from './ledger.ts'
 import { MICRO } from './money.ts'
@@ -19,6 +20,13 @@ interface MeterRow {
   quantity: number
 }
 
+/** A recipient sent to. */
+type Sent = Omit<MeterRow, 'quantity'>
+
+/** When it is counted within the end of a transaction does not matter. */
+const PLACE = 0
+/** Rows written by one statement. */
+const ROWS_MAX = 32
 const HOUR_MS = 60 * 60 * 1000
 /** An hour is entered this long after its end: a unit of work that began within it may still be under way. ms */
 const GRACE_MS = 5 * 60 * 1000
@@ -32,6 +40,7 @@ const ADD = `ON CONFLICT (team_id, hour, provider_id) DO UPDATE SET quantity = q
 export class Meter {
   readonly #parts: Parts
   readonly #price: number
+  readonly #sent = new Gathered<Sent>((tx, all) => this.#writeSent(tx, all), PLACE)
 
   constructor(parts: Parts) {
     this.#parts = parts
@@ -65,11 +74,37 @@ export class Meter {
     at: number,
   ): Promise<void> {
     if (carrier === null) return this.hold(tx, teamId, -1)
-    // One statement for both counts: it runs with every delivery.
-    await tx.run(`${COUNT} VALUES (?, ?, '', '', -1), (?, ?, ?, ?, 1) ${ADD}`, [
-      ...[teamId, WAITING],
-      ...[teamId, at - (at % HOUR_MS), carrier.id ?? '', carrier.name ?? 'direct delivery'],
-    ])
+    const name = carrier.name ?? 'direct delivery'
+    this.#sent.add(tx, {
+      team_id: teamId,
+      hour: at - (at % HOUR_MS),
+      provider_id: carrier.id ?? '',
+      provider_name: name,
+    })
+  }
+
+  /** What waited is sent: what a team owes stays the same, so that nobody needs to know of it before the transaction ends. */
+  async #writeSent(tx: Tx, all: readonly Sent[]): Promise<void> {
+    const rows = new Map<string, MeterRow>()
+    const count = (row: Sent, quantity: number) => {
+      const key = `${row.team_id} ${row.hour} ${row.provider_id}`
+      const known = rows.get(key) ?? { ...row, quantity: 0 }
+      rows.set(key, { ...known, quantity: known.quantity + quantity })
+    }
+    for (const sent of all) {
+      count({ team_id: sent.team_id, hour: WAITING, provider_id: '', provider_name: '' }, -1)
+      count(sent, 1)
+    }
+    const list = [...rows.values()]
+    for (let at = 0; at < list.length; at += ROWS_MAX) {
+      const some = list.slice(at, at + ROWS_MAX)
+      await tx.run(
+        `${COUNT} VALUES ${some.map(() => '(?, ?, ?, ?, ?)').join(', ')} ${ADD}`,
+        some.flatMap(({ team_id, hour, provider_id, provider_name, quantity }) => [
+          ...[team_id, hour, provider_id, provider_name, quantity],
+        ]),
+      )
+    }
   }
 
   /**

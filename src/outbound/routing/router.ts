@@ -5,7 +5,7 @@ import type { DeliveryGroup, Groups } from '../groups.ts'
 import type { OutboundParts } from '../parts.ts'
 import type { Providers } from '../providers/providers.ts'
 import type { Email, Provider } from '../records.ts'
-import type { Decision } from '../runner/parts.ts'
+import type { Decision, Standing } from '../runner/parts.ts'
 import type { SharedLimit } from '../shared-limit.ts'
 import { commonStrategy, mayCarry, type Place, placesOf } from './candidates.ts'
 import { orderOf } from './choose.ts'
@@ -37,10 +37,16 @@ export class Router {
    * Chooses an account for a mail and takes room for its recipients there. Everything is read anew: another thread changes it.
    * @param recipients how many of them travel together
    * @param exclude ids of accounts that have failed in this try
+   * @param found what the caller has just read of the From domain
    */
-  async decide(email: Email, recipients: number, exclude: ReadonlySet<string>): Promise<Decision> {
+  async decide(
+    email: Email,
+    recipients: number,
+    exclude: ReadonlySet<string>,
+    found: Standing = null,
+  ): Promise<Decision> {
     const { config, clock } = this.#parts
-    const { domain, groups, inScope, able } = await this.#look(email)
+    const { domain, groups, inScope, able } = await this.#look(email, found)
     const failed = able.filter(({ id }) => exclude.has(id)).map(({ provider }) => provider)
     const places = able.filter(({ id, provider }) => provider.status === 'active' && !exclude.has(id))
     if (places.length > 0) return this.#takeFirst(await this.#order(places, groups), recipients, failed)
@@ -62,17 +68,17 @@ export class Router {
    */
   async sharedFullUntil(mail: Pick<Email, 'teamId' | 'mailboxId' | 'scope' | 'from'>): Promise<number | null> {
     const { sharedLimit, clock } = this.#parts
-    const { able } = await this.#look(mail)
+    const { able } = await this.#look(mail, null)
     if (able.length === 0 || able.some(({ provider }) => provider.type !== 'amazon_ses')) return null
     const { dailyLimit, sentToday } = await sharedLimit.limitOf(mail.teamId)
     return dailyLimit === null || sentToday < dailyLimit ? null : nextDay(clock.now())
   }
 
   /** The accounts in the sender's scope, and those of them that may use the From address. */
-  async #look(mail: Pick<Email, 'teamId' | 'mailboxId' | 'scope' | 'from'>) {
+  async #look(mail: Pick<Email, 'teamId' | 'mailboxId' | 'scope' | 'from'>, found: Standing) {
     const { scope, from } = mail
     const { providers, groups: kept, directory, db, config } = this.#parts
-    const domain = await directory.domains.standingFor(db.read, mail, from.email)
+    const domain = found === null ? await directory.domains.standingFor(db.read, mail, from.email) : found.found
     // Mail from the appliance's own names is carried by whom the operator says (decisions §11.9).
     const teamId = domain?.teamId === SYSTEM_TEAM_ID ? config.AGENT_ROUTE_TEAM : mail.teamId
     const groups = scope.type === 'group' ? await kept.many(teamId, scope.groupIds) : []

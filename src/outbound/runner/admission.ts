@@ -1,12 +1,15 @@
 // Whether a mail whose time has come may still leave: much can happen to its sender between the wish and the try.
 
 import type { Email } from '../records.ts'
-import type { RunnerParts } from './parts.ts'
+import type { RunnerParts, Standing } from './parts.ts'
 import { isExpired } from './schedule.ts'
 
 export type Admission =
-  /** @property isProven true when the From domain is verified by the sending team */
-  | { kind: 'go'; isProven: boolean }
+  /**
+   * @property isProven true when the From domain is verified by the sending team
+   * @property domain what was found of it, for whoever asks at once
+   */
+  | { kind: 'go'; isProven: boolean; domain: Standing }
   /** It stays where it is, no try is counted; what it waits for may come at any time. */
   | { kind: 'hold'; why: string }
   | { kind: 'expired' }
@@ -25,7 +28,7 @@ export async function admit({ directory, db, clock }: RunnerParts, email: Email)
   const team = await directory.teams.get(email.teamId)
   if (team?.status !== 'active') return { kind: 'hold', why: 'The team is suspended.' }
   // Reports of our own are for mailboxes here, from a name that is no team's.
-  if (email.source === 'system') return { kind: 'go', isProven: true }
-  const domain = await directory.domains.standingFor(db.read, email, email.from.email)
-  return { kind: 'go', isProven: domain?.verificationStatus === 'verified' }
+  if (email.source === 'system') return { kind: 'go', isProven: true, domain: null }
+  const found = await directory.domains.standingFor(db.read, email, email.from.email)
+  return { kind: 'go', isProven: found?.verificationStatus === 'verified', domain: { found } }
 }

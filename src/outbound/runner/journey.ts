@@ -4,7 +4,7 @@ import type { Waiting } from '../queue.ts'
 import type { Carrier, DelayCause, Email, Outcome, Provider, Reply } from '../records.ts'
 import { admit } from './admission.ts'
 import { ownReply, putOff } from './outcomes.ts'
-import type { Decision, RunnerParts } from './parts.ts'
+import type { Decision, RunnerParts, Standing } from './parts.ts'
 import { each, type Guide, type Item, Passage, type Unavailable, type Way } from './passage.ts'
 import type { Spot } from './places.ts'
 
@@ -52,7 +52,10 @@ export class Journey {
     }
     const [near, far] = await this.#split(items, admission.isProven)
     // One way that ends badly does not leave the other one unattended.
-    const [, rest] = await allOf([this.#sendNear(near), far.length > 0 ? this.#sendFar(far) : NOTHING_LEFT])
+    const [, rest] = await allOf([
+      this.#sendNear(near),
+      far.length > 0 ? this.#sendFar(far, admission.domain) : NOTHING_LEFT,
+    ])
     return rest!
   }
 
@@ -86,12 +89,13 @@ export class Journey {
   }
 
   /** Tries one account after another until one has looked at the mail. */
-  async #sendFar(items: readonly Item[]): Promise<Rest> {
+  async #sendFar(items: readonly Item[], found: Standing): Promise<Rest> {
     const { router, providers } = this.#parts
     const failed = new Set<string>()
     let failure: Unavailable | undefined
-    for (;;) {
-      const decision = await router.decide(this.#email, items.length, failed)
+    for (let domain = found; ; domain = null) {
+      // After a try that took its time what was found before says nothing.
+      const decision = await router.decide(this.#email, items.length, failed, domain)
       if (decision.kind === 'provider') {
         const handed = await this.#passage.go(items, await this.#wayBy(decision.provider, decision.reason))
         if (handed === null) return NOTHING_LEFT

@@ -1,5 +1,6 @@
 // What the runner works with beside the usual parts: its neighbours in outbound, of each only what it asks for.
 
+import type { DomainStanding } from '../../directory/domains.ts'
 import type { Emails } from '../log/emails.ts'
 import type { Fate } from '../log/fate.ts'
 import type { Notices } from '../notices.ts'
@@ -18,11 +19,16 @@ export type Decision =
   | { kind: 'wait'; until: number; cause: DelayCause; reason: string }
   | { kind: 'reject'; reason: RejectionReason; detail: string }
 
+/** What the sender of a mail may do with its From domain, as it was read a moment ago; null: it is to be read. */
+export type Standing = { found: DomainStanding | undefined } | null
+
 export interface RunnerParts extends OutboundParts {
   queue: Queue
   emails: Pick<Emails, 'byN' | 'deliveriesOf' | 'noteAttempt' | 'noteRoute' | 'rememberIds'>
   fate: Pick<Fate, 'apply'>
-  router: { decide(email: Email, recipients: number, exclude: ReadonlySet<string>): Promise<Decision> }
+  router: {
+    decide(email: Email, recipients: number, exclude: ReadonlySet<string>, domain: Standing): Promise<Decision>
+  }
   providers: {
     noteFailure(provider: Provider, stage: string, text: string): Promise<unknown>
     noteSuccess(provider: Provider): Promise<unknown>

@@ -1,6 +1,7 @@
 // Counts what happens to mail, in the unit of work in which it happens: no fact is counted twice, and none is lost.
 
 import type { Tx } from '../../db/db.ts'
+import { Gathered } from '../../db/gathered.ts'
 import { type CountRow, type Counts, HOUR_MS, noCounts, Tally } from './tally.ts'
 
 /** Something that happened to one copy of a mail. */
@@ -20,37 +21,19 @@ export interface Fact {
   counts: Partial<Counts>
 }
 
-/** Before the work others put off; what is gathered is joined first. */
-const JOIN = -2
-const WRITE = -1
+/** Before the work others put off. */
+const PLACE = -1
 
 export class Counters {
-  /** What the units of work of a transaction counted, by their handle, and by that of the end of the transaction. */
-  readonly #tallies = new WeakMap<Tx, Tally>()
+  readonly #rows = new Gathered<CountRow>(async (tx, rows) => {
+    const tally = new Tally()
+    for (const row of rows) tally.add(row)
+    await tally.write(tx)
+  }, PLACE)
 
   /** Counts a fact as part of a unit of work. One statement serves all facts of a kind within a transaction. */
   count(tx: Tx, fact: Fact): void {
-    let tally = this.#tallies.get(tx)
-    if (tally === undefined) {
-      const mine = new Tally()
-      this.#tallies.set(tx, mine)
-      tx.atEnd(async (end) => this.#join(end, mine), JOIN)
-      tx.atEnd((end) => this.#write(end), WRITE)
-      tally = mine
-    }
-    tally.add(rowOf(fact))
-  }
-
-  #join(end: Tx, tally: Tally): void {
-    const joined = this.#tallies.get(end) ?? new Tally()
-    for (const row of tally.rows()) joined.add(row)
-    this.#tallies.set(end, joined)
-  }
-
-  async #write(end: Tx): Promise<void> {
-    const joined = this.#tallies.get(end)
-    this.#tallies.delete(end)
-    await joined?.write(end)
+    this.#rows.add(tx, rowOf(fact))
   }
 }
 

@@ -64,8 +64,10 @@ export const SUMS = COUNTED.map((name) => `sum(${name}) AS ${name}`).join(', ')
 export const VOLUME =
   'accepted + sent + delayed + complained + rejected + failed + received + received_spam + received_blocked'
 
-const ADD = `INSERT INTO mail_counts (${COLUMNS.join(', ')}) VALUES (${COLUMNS.map(() => '?').join(', ')})
-  ON CONFLICT (${KEY_COLUMNS}) DO UPDATE SET provider_name = excluded.provider_name,
+/** Rows written by one statement. */
+const ROWS_MAX = 32
+const MARKS = `(${COLUMNS.map(() => '?').join(', ')})`
+const ADD = `ON CONFLICT (${KEY_COLUMNS}) DO UPDATE SET provider_name = excluded.provider_name,
     ${COUNTED.map((name) => `${name} = ${name} + excluded.${name}`).join(', ')}`
 const REMOVE = `DELETE FROM mail_counts WHERE ${KEY.map((name) => `${name} = ?`).join(' AND ')}`
 
@@ -92,11 +94,14 @@ export class Tally {
 
   /** Adds what was gathered to what the table holds. */
   async write(tx: Tx): Promise<void> {
-    for (const row of this.#rows.values())
+    const rows = [...this.#rows.values()]
+    for (let at = 0; at < rows.length; at += ROWS_MAX) {
+      const some = rows.slice(at, at + ROWS_MAX)
       await tx.run(
-        ADD,
-        COLUMNS.map((name) => row[name]),
+        `INSERT INTO mail_counts (${COLUMNS.join(', ')}) VALUES ${some.map(() => MARKS).join(', ')} ${ADD}`,
+        some.flatMap((row) => COLUMNS.map((name) => row[name])),
       )
+    }
   }
 }
 

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { Db, type Tx } from '../../../src/db/db.ts'
+import { Gathered } from '../../../src/db/gathered.ts'
 import { migrate, statements } from '../../../src/db/migrate.ts'
 import { DbThreads } from '../../../src/db/threads.ts'
 import { STATEMENTS_A_TURN } from '../../../src/db/turns.ts'
@@ -108,6 +109,21 @@ describe('write', () => {
       })
     await Promise.all([put(7), put(2 ** 40), put(), put(3)])
     assert.deepEqual(seen, [0, 3, 7, 2 ** 40])
+  })
+
+  it('writes what units gathered once for all of a transaction, without that of a failed one', async () => {
+    const written: number[][] = []
+    const gathered = new Gathered<number>(async (_tx, all) => {
+      written.push([...all])
+    }, 0)
+    const give = (...numbers: number[]) =>
+      db.write(async (tx) => {
+        for (const number of numbers) gathered.add(tx, number)
+        if (numbers.includes(0)) throw new Error('no')
+      })
+    await Promise.allSettled([give(1, 2), give(3, 0), give(), give(4)])
+    await give(5)
+    assert.deepEqual(written, [[1, 2, 4], [5]])
   })
 
   it('runs hooks after the commit, and none of a failed unit', async () => {
