@@ -55,6 +55,25 @@ test('src imports runtime dependencies only, and every one of them is used', () 
   )
 })
 
+test('what judges mail is read by the thread that inspects alone: it is large, and other threads never call it', () => {
+  const readers = (isMeant: (specifier: string, file: string | null) => boolean) =>
+    sources().flatMap(({ path, imports }) =>
+      imports.some(({ specifier, file }) => isMeant(specifier, file)) ? [path] : [],
+    )
+  assert.deepEqual(
+    readers((specifier) => /^mailauth\/lib\//.test(specifier)).filter((path) => !/mailauth\.d\.ts$/.test(path)),
+    ['src/mail/authenticate.ts', 'src/mail/dkim-keys.ts', 'src/mail/signatures.ts'],
+  )
+  assert.deepEqual(
+    readers((_, file) => file === 'src/mail/authenticate.ts'),
+    ['src/mail/inspect.ts'],
+  )
+  assert.deepEqual(
+    readers((_, file) => file === 'src/mail/inspect.ts'),
+    ['src/mail/inspect-thread.ts'],
+  )
+})
+
 test('the lock file names versions and checksums, no addresses', () => {
   const placed = Object.entries(lock.packages).filter(([, entry]) => entry.resolved !== undefined)
   assert.deepEqual(
