@@ -60,7 +60,12 @@ export const mailboxDelete: Command = {
   words: 'mailbox delete',
   summary: 'Ends a mailbox for good: its keys end, its address is free at once.',
   operands: ['email'],
-  run: (call) => change(call, 'deleted', ({ directory }, { teamId, id }) => directory.mailboxes.delete(teamId, id)),
+  run: (call) =>
+    change(call, 'deleted', async ({ directory, outbound }, { teamId, id }) => {
+      const mailbox = await directory.mailboxes.delete(teamId, id)
+      await outbound.waiting.cancelOf(id)
+      return mailbox
+    }),
 }
 
 async function change(

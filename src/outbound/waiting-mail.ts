@@ -22,6 +22,8 @@ interface Parts extends OutboundParts {
 }
 
 const DRAINED_AT_ONCE = 100
+/** Pieces that are cancelled while somebody waits for the end of a mailbox. */
+const DRAINED_PIECES = 10
 
 export class WaitingMail {
   readonly #parts: Parts
@@ -83,6 +85,11 @@ export class WaitingMail {
       for (const n of waiting) if (await fate.apply(tx, n, { kind: 'cancelled' }, null)) dropped++
       return dropped
     })
+  }
+
+  /** What waits of a mailbox that ended is cancelled at once (decisions §5.4); of very much the rest when its time has come. */
+  async cancelOf(mailboxId: string): Promise<void> {
+    for (let piece = 0; piece < DRAINED_PIECES; piece++) if ((await this.drain(mailboxId)) === 0) return
   }
 
   async #open(id: string): Promise<Email> {

@@ -92,4 +92,6 @@ test('every error leads to a page that says what to do', async () => {
   assert.equal(page.status, 200)
   for (const code of [anchor, ...Object.keys(ERRORS)]) assert.match(page.body, new RegExp(`id="${code}"`))
   assert.equal((await house.call('GET', `${house.origin}/docs`)).status, 200)
+  const home = await house.call('GET', `${house.origin}/`)
+  assert.deepEqual([home.status, home.headers.get('location')], [303, '/docs'])
 })

@@ -4,7 +4,7 @@ import { Type } from 'typebox'
 import { ERRORS } from '../http/errors.ts'
 import { type Route, route } from '../http/route.ts'
 import { html } from './markup.ts'
-import { showPageError, sitePage } from './site.ts'
+import { goTo, showPageError, sitePage } from './site.ts'
 
 const page = {
   method: 'GET',
@@ -72,4 +72,14 @@ const showDocs = route({
   },
 })
 
-export const docPages: readonly Route[] = [showErrors, showDocs]
+const showHome = route({
+  ...page,
+  path: '/',
+  operation: 'showHome',
+  summary: 'Leads whoever opens the bare address to where things are.',
+  async handle() {
+    return goTo('/docs')
+  },
+})
+
+export const docPages: readonly Route[] = [showErrors, showDocs, showHome]

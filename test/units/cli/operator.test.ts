@@ -124,7 +124,12 @@ test('mailboxes and domains are listed; mailboxes are suspended, let work again 
   assert.deepEqual(suspended, (await house.get(`/mailboxes/${id}`, team.key)).body.data)
   assert.deepEqual([suspended.status, suspended.status_reason], ['suspended', 'unpaid'])
   assert.equal((await cli.json('mailbox', 'reactivate', 'ana@shop.test')).status, 'active')
+  const later = { to: [{ email: 'bob@else.test' }], subject: 'x', text_body: 'x' }
+  const send_at = new Date(house.app.clock.now() + 86_400_000).toISOString()
+  assert.equal((await house.call('POST', '/mailbox/messages/send', key, { ...later, send_at })).status, 202)
   assert.equal((await cli.json('mailbox', 'delete', 'ana@shop.test')).status, 'deleted')
+  const [log] = (await house.get('/emails/logs', team.key)).body.data
+  assert.deepEqual([log.status, log.status_reason], ['failed', 'cancelled'])
   assert.equal((await house.get('/mailbox/me', key)).status, 401)
   assert.deepEqual(await cli.json('mailbox', 'list', '--team', 'Shop'), [])
   assert.equal(

@@ -24,9 +24,6 @@ import { MANAGEMENT_PAGE } from './pages.ts'
 /** Longer than any address, so that one with letters beyond ASCII is judged after its domain has been converted. */
 export const EMAIL_TEXT_MAX = 320
 
-/** Pieces of waiting mail that are cancelled while somebody waits for the end of a mailbox. */
-const DRAINED_PIECES = 10
-
 const listMailboxes = route({
   method: 'GET',
   path: '/mailboxes',
@@ -243,8 +240,7 @@ const deleteMailbox = route({
     await app.directory.mailboxes.delete(principal.teamId, id, (current) =>
       request.matches(presentMailboxAdmin(current, usage.get(id), keys)),
     )
-    // Decisions §5.4: what waits is cancelled; of very much the rest when its time has come.
-    for (let piece = 0; piece < DRAINED_PIECES; piece++) if ((await app.outbound.waiting.drain(id)) === 0) break
+    await app.outbound.waiting.cancelOf(id)
     return { deleted: true, id }
   },
 })
