@@ -175,7 +175,7 @@ test('a cursor belongs to its list, its filters and its mailbox', async () => {
     house.get(`/mailbox/threads?limit=1&q=plan&cursor=${cursor}`, ana.key),
     house.get(`/mailbox/messages?limit=1&cursor=${cursor}`, ana.key),
     house.get(`/mailbox/threads?limit=1&cursor=${cursor}`, bob.key),
-    house.get(`/mailbox/threads?cursor=${cursor.slice(0, -1)}x`, ana.key),
+    house.get(`/mailbox/threads?cursor=${cursor.slice(0, -1)}${cursor.endsWith('x') ? 'y' : 'x'}`, ana.key),
     house.get('/mailbox/threads?cursor=', ana.key),
   ]
   for (const reply of wrong) assert.equal(failure(await reply, 400, 'invalid_parameter').param, 'cursor')
