@@ -43,23 +43,37 @@ const C_DATE = new RegExp(
   `^${DAY}([a-z]{3})[a-z]*\\s+(\\d{1,2}),?\\s+${TIME}${ZONE}\\s+(\\d{4})(?:\\s*([+-]\\d{4}))?`,
   'i',
 )
+/** "Thursday, April 09, 2003 9:00 AM", "Fri, May 09 2017 10:52:37 +0200": the month first, as Americans write it. */
+const US_DATE = new RegExp(
+  `^,?\\s*${DAY}([a-z]{3})[a-z]*\\.?\\s+(\\d{1,2})(?:st|nd|rd|th)?(?:,\\s*|\\s+)(\\d{4}),?\\s+(?:at\\s+)?${TIME}${ZONE}`,
+  'i',
+)
 /** "2003-07-01T10:52:37+02:00". */
 const ISO_DATE = new RegExp(`^(\\d{4})-(\\d{1,2})-(\\d{1,2})(?:t|\\s+)${TIME}${ZONE}`, 'i')
 
 /** Milliseconds since 1970 of a Date field's text; null when it names no moment. */
 export function parseDate(text: string): number | null {
   if (text.length > DATE_MAX) return null
-  const plain = text
-    .replace(/\([^()]*\)/g, ' ')
-    .replace(/\s+/g, ' ')
-    .trim()
+  const plain = withoutComments(text).replace(/\s+/g, ' ').trim()
   const mail = MAIL_DATE.exec(plain)
   if (mail) return moment(yearOf(mail[3]!), monthOf(mail[2]!), mail[1]!, mail.slice(4, 8), mail.slice(8))
   const c = C_DATE.exec(plain)
   if (c) return moment(Number(c[11]), monthOf(c[1]!), c[2]!, c.slice(3, 7), zoneOfC(c))
+  const us = US_DATE.exec(plain)
+  if (us) return moment(Number(us[3]), monthOf(us[1]!), us[2]!, us.slice(4, 8), us.slice(8))
   const iso = ISO_DATE.exec(plain)
   if (iso) return moment(Number(iso[1]), Number(iso[2]) - 1, iso[3]!, iso.slice(4, 8), iso.slice(8))
   return null
+}
+
+/** Comments nest (RFC 5322 3.2.2); what is left of one that never ends is no date. */
+function withoutComments(text: string): string {
+  let depth = 0
+  return text.replace(/\\.|[()]|[^()\\]+|\\/gs, (run) => {
+    if (run === '(' && ++depth > 0) return ' '
+    if (run === ')' && depth > 0) return --depth === 0 ? ' ' : ''
+    return depth > 0 ? '' : run
+  })
 }
 
 function zoneOfC(found: RegExpExecArray): (string | undefined)[] {
