@@ -47,6 +47,21 @@ export function decodeCharset(bytes: Uint8Array, charset: string | null): string
   return text.includes('\ufffd') ? decodeGuessed(buffer) : text.toWellFormed()
 }
 
+/** All of printable ASCII: a charset that reads it differently is none of raw header text. */
+const ASCII = Buffer.from(Array.from({ length: 95 }, (_, index) => 32 + index))
+
+/**
+ * Text of a header field without encoded words. Bytes beyond ASCII that are no UTF-8 are of the charset the message
+ * declares for its body, where that is one of text with ASCII in it and fits; else they are guessed.
+ */
+export function decodeRaw(bytes: Uint8Array, declared: string | null): string {
+  if (declared === null || isUtf8(bytes) || decodeCharset(ASCII, declared) !== ASCII.toString('latin1')) {
+    return decodeCharset(bytes, null)
+  }
+  const text = decodeCharset(bytes, declared)
+  return text.includes('\ufffd') ? decodeCharset(bytes, null) : text
+}
+
 /** What a mailer meant that named no charset: ISO-2022-JP shows itself, UTF-8 too; else windows-1252 was most common. */
 function decodeGuessed(buffer: Buffer): string {
   if (buffer.includes('\x1b$B') || buffer.includes('\x1b$@')) return decodeIso2022Jp(buffer)

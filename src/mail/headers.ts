@@ -1,11 +1,17 @@
 // The header of a mail or of one of its parts: where each field lies and what it says, in bounds.
 
-import { decodeCharset } from './charset.ts'
+import { decodeRaw } from './charset.ts'
 
 /** Bounds of one header block (architecture decision 13). Sizes are bytes. */
 export const HEADER_BYTES_MAX = 256 * 1024
 export const HEADER_LINES_MAX = 1000
 export const FIELD_BYTES_MAX = 64 * 1024
+
+/** RFC 5322 3.6: these stand once at most. */
+export const SINGLE_FIELDS: readonly string[] = [
+  ...['date', 'from', 'sender', 'reply-to', 'to', 'cc', 'bcc'],
+  ...['message-id', 'in-reply-to', 'references', 'subject'],
+]
 
 /** One field. `start` and `end` are byte offsets in the mail; `end` lies behind the field's last line break. */
 export interface HeaderField {
@@ -34,20 +40,33 @@ const SPACE = 32
 const TAB = 9
 const COLON = 58
 const DASH = 45
+/** "content-", in any case. */
+const CONTENT_FIELD = [...'content-'].map((letter) => letter.charCodeAt(0) | 0x20)
+
+/** Where a header lies, when it is not that of a whole message. */
+export interface HeaderPlace {
+  start?: number
+  end?: number
+  isBoundary?: BoundaryTest
+  /** True for the header of a part of a multipart, which may end without an empty line. */
+  isPart?: boolean
+}
 
 /**
- * Reads the header that starts at `start`. Lines that are no field are passed over; a block whose very first line is no
- * field has no header at all, and its body starts there. Never throws; time is linear in what it reads.
+ * Reads the header that starts at `start`. Lines that are no field are passed over, but for those that end the header of a
+ * part: they start its body. A block whose very first line is no field has no header at all, and its body starts there.
+ * Never throws; time is linear in what it reads.
  */
-export function readHeaders(bytes: Uint8Array, start = 0, end = bytes.length, isBoundary?: BoundaryTest): Headers {
-  const reader = new HeaderReader(bytes, start, end)
+export function readHeaders(bytes: Uint8Array, place: HeaderPlace = {}): Headers {
+  const { start = 0, end = bytes.length, isBoundary, isPart = false } = place
+  const reader = new HeaderReader(bytes, start, end, isPart)
   let pos = start
   while (pos < end) {
     const next = nextLine(bytes, pos, end)
     const lineEnd = endOfText(bytes, pos, next)
-    if (lineEnd === pos) return reader.finish(next)
+    if (lineEnd === pos) return reader.emptyLine(next)
     if (bytes[pos] === DASH && bytes[pos + 1] === DASH && isBoundary?.(pos, lineEnd)) return reader.breakOff(pos)
-    if (!reader.line(pos, lineEnd, next)) return reader.finish(pos)
+    if (!reader.line(pos, lineEnd, next)) return isPart ? reader.breakOff(pos) : reader.finish(pos)
     pos = next
   }
   return reader.breakOff(end)
@@ -60,18 +79,23 @@ export function findField(fields: readonly HeaderField[], name: string): HeaderF
 
 /**
  * The value as text on one line: unfolded, trimmed, encoded words not yet decoded. Raw 8-bit text is UTF-8 (RFC 6532)
- * where it is valid UTF-8; else it is taken for windows-1252, what old mailers most often meant.
+ * where it is valid UTF-8; else it is of the charset the message declares, or windows-1252, what old mailers most often
+ * meant.
  */
-export function fieldText(field: HeaderField): string {
-  const text = decodeCharset(field.value, null)
+export function fieldText(field: HeaderField, declared: string | null = null): string {
+  const text = decodeRaw(field.value, declared)
   // RFC 5322 2.2.3: unfolding takes out the line break only, the white space behind it stays.
   return text.replace(/\r?\n/g, '').trim()
 }
 
 /** Text of the first field of this name, null when there is none. */
-export function headerText(fields: readonly HeaderField[], name: string): string | null {
+export function headerText(
+  fields: readonly HeaderField[],
+  name: string,
+  declared: string | null = null,
+): string | null {
   const field = findField(fields, name)
-  return field ? fieldText(field) : null
+  return field ? fieldText(field, declared) : null
 }
 
 /** Collects fields line by line; what breaks a bound is passed over, and the first broken bound is kept. */
@@ -79,6 +103,7 @@ class HeaderReader {
   private readonly bytes: Uint8Array
   private readonly start: number
   private readonly end: number
+  private readonly isPart: boolean
   private readonly fields: HeaderField[] = []
   private problem: string | null = null
   private lines = 0
@@ -89,10 +114,11 @@ class HeaderReader {
   /** Where the last run of lines that are no field started, -1 when a field came after it. */
   private orphans = -1
 
-  constructor(bytes: Uint8Array, start: number, end: number) {
+  constructor(bytes: Uint8Array, start: number, end: number, isPart: boolean) {
     this.bytes = bytes
     this.start = start
     this.end = end
+    this.isPart = isPart
   }
 
   /** Takes one line; false when the header has ended in front of it. */
@@ -102,7 +128,7 @@ class HeaderReader {
     if (first === SPACE || first === TAB) return this.continuation(pos, lineEnd, next)
     this.keep()
     const colon = endOfName(this.bytes, pos, lineEnd)
-    if (colon < 0) return this.noField(pos)
+    if (colon < 0 || (this.isPart && this.orphans >= 0 && !this.isContentField(pos))) return this.noField(pos)
     this.orphans = -1
     if (this.within(pos, next)) {
       this.fieldStart = pos
@@ -116,6 +142,11 @@ class HeaderReader {
   finish(bodyStart: number): Headers {
     this.keep()
     return { fields: this.fields, bodyStart: Math.min(bodyStart, this.end), problem: this.problem }
+  }
+
+  /** Ends a header at an empty line: the first of the body, where a part has none between its header and its body. */
+  emptyLine(next: number): Headers {
+    return this.isPart && this.orphans >= 0 ? this.finish(this.orphans) : this.finish(next)
   }
 
   /** Ends a header that no empty line ended: lines that are no field were the body then. */
@@ -137,6 +168,11 @@ class HeaderReader {
     if (this.orphans < 0) this.orphans = pos
     if (pos === this.start) return isMboxLine(this.bytes, pos)
     return !(this.bytes[pos] === DASH && this.bytes[pos + 1] === DASH)
+  }
+
+  /** RFC 2045 3: in a part only these say something. Behind a line that is none, "Note: …" is a line of the text. */
+  private isContentField(pos: number): boolean {
+    return CONTENT_FIELD.every((letter, index) => (this.bytes[pos + index]! | 0x20) === letter)
   }
 
   /** A line that starts within the bounds counts, as far as its field may be long. */

@@ -10,7 +10,7 @@ import { HTML_MAX, htmlToText } from './html-text.ts'
 import type { Address, ParsedMail, Part } from './mail.ts'
 import { previewOf } from './preview.ts'
 import { messageIds } from './references.ts'
-import { readStructure } from './structure.ts'
+import { declaredCharset, readStructure } from './structure.ts'
 
 /** Characters of a subject (RFC 5322 2.1.1: no line is longer) and of text kept for the index. */
 export const SUBJECT_MAX = 998
@@ -31,7 +31,7 @@ export function parseMail(bytes: Uint8Array): ParsedMail {
   return {
     parsed: firstProblem === null,
     problem: firstProblem,
-    subject: cut(decodeHeader(headerText(fields, 'subject') ?? ''), SUBJECT_MAX),
+    subject: cut(decodeHeader(headerText(fields, 'subject', declaredCharset(root)) ?? ''), SUBJECT_MAX),
     ...addresses.lists,
     messageId: messageIds(headerText(fields, 'message-id') ?? '')[0] ?? null,
     inReplyTo: messageIds(headerText(fields, 'in-reply-to') ?? ''),

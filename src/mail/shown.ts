@@ -4,7 +4,7 @@ import { decodeHeader, decodeText, encodedBytes } from './decode.ts'
 import { fieldText, HEADER_BYTES_MAX, readHeaders } from './headers.ts'
 import { HTML_MAX, htmlToText } from './html-text.ts'
 import type { Part } from './mail.ts'
-import { findPart } from './structure.ts'
+import { declaredCharset, findPart } from './structure.ts'
 
 /** Gives the bytes of a mail from `start` to `end` (exclusive). */
 export type ReadBytes = (start: number, end: number) => Promise<Uint8Array>
@@ -70,7 +70,7 @@ export async function readHeader(read: ReadBytes, { sizeBytes, root }: Layout): 
     .fields.slice(0, FIELDS_MAX)
     .map((field) => ({
       name: Buffer.from(bytes.subarray(field.start, field.start + field.name.length)).toString('latin1'),
-      value: decodeHeader(fieldText(field)),
+      value: decodeHeader(fieldText(field, field.name === 'subject' ? declaredCharset(root) : null)),
     }))
 }
 

@@ -36,6 +36,20 @@ export function findPart(root: Part, id: string): Part | undefined {
   return undefined
 }
 
+/**
+ * The charset a message declares: its own, or that of its first text. Mailers that write raw 8-bit text into the Subject
+ * write it in this one.
+ */
+export function declaredCharset(part: Part | null): string | null {
+  if (part === null || part.charset !== null) return part?.charset ?? null
+  if (part.type.startsWith('message/')) return null
+  for (const inside of part.parts) {
+    const charset = declaredCharset(inside)
+    if (charset !== null) return charset
+  }
+  return null
+}
+
 /** A part whose end has not been seen. */
 interface OpenPart {
   part: Part
@@ -116,7 +130,9 @@ class StructureWalk {
   private begin(start: number, parent: Part | null): number {
     let at = start
     for (let outer = parent; ; ) {
-      const headers = readHeaders(this.bytes, at, this.bytes.length, (from, to) => this.match(from, to) !== null)
+      const isBoundary = (from: number, to: number) => this.match(from, to) !== null
+      const isPart = outer?.type.startsWith('multipart/')
+      const headers = readHeaders(this.bytes, { start: at, isBoundary, isPart })
       this.problem ??= headers.problem
       if (this.count++ === 0) this.fields = headers.fields
       this.lines += countLines(this.bytes, at, headers.bodyStart)

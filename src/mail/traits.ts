@@ -1,6 +1,6 @@
 // Facts about a mail's form that a spam score is made of: each is observed here, none is judged.
 
-import { fieldText, type HeaderField, headerText, readHeaders } from './headers.ts'
+import { fieldText, type HeaderField, headerText, readHeaders, SINGLE_FIELDS } from './headers.ts'
 import { HTML_MAX } from './html-text.ts'
 import { htmlLinks, isMismatched, isSuspect, type Link, textLinks } from './links.ts'
 import type { MailTraits, ParsedMail } from './mail.ts'
@@ -11,12 +11,6 @@ import { findPart } from './structure.ts'
 export const SUSPECT_LINKS_MAX = 20
 /** A shorter subject in capitals ("RE: FYI") says nothing. Letters. */
 const CAPITALS_MIN = 10
-
-/** RFC 5322 3.6: these stand once at most. */
-const ONCE = [
-  ...['date', 'from', 'sender', 'reply-to', 'to', 'cc', 'bcc'],
-  ...['message-id', 'in-reply-to', 'references', 'subject'],
-]
 
 /** Observes the mail; `receivedAt` in ms. Received fields of our own count too. Linear, never throws. */
 export function mailTraits(bytes: Uint8Array, mail: ParsedMail, receivedAt: number): MailTraits {
@@ -30,7 +24,7 @@ export function mailTraits(bytes: Uint8Array, mail: ParsedMail, receivedAt: numb
     hasMessageId: mail.messageId !== null,
     dateSkewMs: mail.sentAt === null ? null : mail.sentAt - receivedAt,
     receivedCount: count('received'),
-    repeatedFields: ONCE.filter((name) => count(name) > 1),
+    repeatedFields: SINGLE_FIELDS.filter((name) => count(name) > 1),
     subjectAllCaps: isAllCaps(mail.subject),
     suspectLinks: [...new Set(links.map((link) => link.host).filter(isSuspect))].slice(0, SUSPECT_LINKS_MAX),
     htmlOnly: mail.htmlPart !== null && mail.textPart === null && mail.searchText.trim() === '',

@@ -3,6 +3,7 @@
 import { parseAddressList } from '../address.ts'
 import { decodeWords } from '../encoded-words.ts'
 import { fieldText, type HeaderField, readHeaders } from '../headers.ts'
+import { declaredCharset } from '../structure.ts'
 import { type BodyForm, bodyOf, type FilteredMail } from './body.ts'
 import { octets } from './encoded.ts'
 import type { Meter } from './meter.ts'
@@ -30,9 +31,10 @@ export class MailView {
 
   /** Values of all fields of a (lower-case) name: unfolded, decoded, trimmed (RFC 5228 2.4.2.2, 2.7.2, 5.7). */
   header(name: string): Value[] {
-    return kept(this.#headers, name, () =>
-      this.#named(name).map((field) => new Value(octets(decodeWords(fieldText(field)).trim()))),
-    )
+    return kept(this.#headers, name, () => {
+      const declared = name === 'subject' ? declaredCharset(this.mail.root) : null
+      return this.#named(name).map((field) => new Value(octets(decodeWords(fieldText(field, declared)).trim())))
+    })
   }
 
   /** That part of all addresses in all fields of the name; groups are seen through. */

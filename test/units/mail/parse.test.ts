@@ -187,3 +187,26 @@ test('texts are cut where they end being useful', () => {
   assert.equal(mail.subject.length, SUBJECT_MAX)
   assert.equal(mail.searchText.length, 256 * 1024)
 })
+
+test('a raw 8-bit Subject is of the charset the message declares', () => {
+  const subject = (raw: Buffer, ...lines: string[]) =>
+    parseMail(Buffer.concat([Buffer.from('Subject: '), raw, Buffer.from(`\r\n${lines.join('\r\n')}`)])).subject
+  const russian = Buffer.from('f0d2c9d7c5d4', 'hex')
+  const inPart = (charset: string) => [
+    ...['Content-Type: multipart/mixed; boundary=b', '', '--b', 'Content-Type: image/png', '', 'x', '--b'],
+    ...[`Content-Type: text/plain; charset=${charset}`, '', 'x', '--b--', ''],
+  ]
+  assert.equal(subject(russian, 'Content-Type: text/plain; charset=koi8-r', '', 'x'), 'Привет')
+  assert.equal(subject(russian, ...inPart('koi8-r')), 'Привет')
+  assert.equal(subject(Buffer.from('93fa967b', 'hex'), 'Content-Type: text/plain; charset=Shift_JIS', '', 'x'), '日本')
+  assert.equal(subject(Buffer.from('Jos\u00e9', 'latin1'), '', 'x'), 'José')
+  // UTF-8 shows itself; a charset that does not fit, is no text, or reads ASCII as something else, is not meant.
+  assert.equal(subject(Buffer.from('Привет'), 'Content-Type: text/plain; charset=koi8-r', '', 'x'), 'Привет')
+  for (const charset of ['utf-8', 'big5', 'us-ascii', 'utf-16le', 'utf-7', 'cp037', 'nothing', 'base64']) {
+    assert.equal(
+      subject(Buffer.from('Jos\u00e9!', 'latin1'), `Content-Type: text/plain; charset=${charset}`, '', 'x'),
+      'José!',
+      charset,
+    )
+  }
+})

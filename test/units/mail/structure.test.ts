@@ -118,3 +118,22 @@ test('what names no type is text/plain, an unknown disposition an attachment', (
   const lines = mailOf('Content-Disposition: form-data; name=x', '', 'x')
   assert.equal(readStructure(lines).root.disposition, 'attachment')
 })
+
+test('a part without an empty line behind its header keeps its body', () => {
+  const text = 'Content-Type: text/plain'
+  const cases: [string[], string][] = [
+    [[text, 'Hello', '', 'there'], 'Hello\r\n\r\nthere'],
+    [[text, 'Hello', 'there'], 'Hello\r\nthere'],
+    [
+      [text, 'Hello,', 'Note: see below', '\tindented', '', 'there'],
+      'Hello,\r\nNote: see below\r\n\tindented\r\n\r\nthere',
+    ],
+    [[text, 'Hello', '-- ', 'Ann', '', 'x'], 'Hello\r\n-- \r\nAnn\r\n\r\nx'],
+    // A line that was folded without white space is none of the body: more of the header follows.
+    [['Content-Type: text/plain;', 'name="a"', 'Content-Transfer-Encoding: 7bit', '', 'there'], 'there'],
+    [[text, '', 'Hello'], 'Hello'],
+  ]
+  for (const [lines, body] of cases) assert.deepEqual(bodies(...mixed('x'), '--x', ...lines, '--x--'), [body])
+  // The header of a message has its own rule: what is no field is passed over.
+  assert.equal(soundMail(mailOf('Subject: a', 'no field', '', 'text')).preview, 'text')
+})
