@@ -36,7 +36,8 @@ export class AddressScan {
   private plainComments = false
 
   constructor(text: string, max: number) {
-    this.text = text
+    // One that a stranger wrote is a control character like any other.
+    this.text = text.replaceAll(QUOTED_SPACE, '\x02')
     this.max = max
   }
 
@@ -171,16 +172,30 @@ export class AddressScan {
       if (character === '>') break
       const end = this.endOfNested(character)
       if (end > 0) {
-        if (character === '"') inside += this.text.slice(this.pos, end + 1)
+        inside += character === '"' ? this.text.slice(this.pos, end + 1).replace(/\s/g, QUOTED_SPACE) : ' '
         this.pos = end
       } else if (character === '<') inside = ''
       else if (character === ',' && !this.closed) break
-      else if (!/\s/.test(character)) inside += character
+      else inside += character
     }
     if (this.text[this.pos] === '>') this.pos++
-    // RFC 5322 4.4: a route in front of the address is passed over.
-    this.email ??= inside.replace(/^@[^:]*:/, '')
+    this.takeInside(inside)
     this.space()
+  }
+
+  /** RFC 5322 4.4: a route is passed over, and so is white space around "@" and "."; elsewhere it makes no address. */
+  private takeInside(inside: string): void {
+    const plain = inside
+      .replace(/\s+/g, ' ')
+      .replace(/ ?([@.]) ?/g, '$1')
+      .replace(/^ ?@[^:]*:/, '')
+      .trim()
+    if (!plain.includes(' ')) this.email ??= plain.replaceAll(QUOTED_SPACE, ' ')
+    else if (this.email === null) {
+      // What was written is shown as a name: joined, it would be an address that nobody wrote.
+      this.take(inside.replaceAll(QUOTED_SPACE, ' ').trim())
+      this.email = ''
+    }
   }
 
   /** Where a quoted string or comment that starts here ends, -1 when none does. */
@@ -209,12 +224,9 @@ export class AddressScan {
     this.email = null
   }
 
-  /** The last word with an "@" is the address, what stands before it a name. */
+  /** The last word with an "@" is the address, what stands before it a name. "B. ann@x" is an initial and an address. */
   private cutAddress(): void {
-    const words = this.raw
-      .trim()
-      .replace(/ ?([@.]) ?/g, '$1')
-      .split(' ')
+    const words = this.raw.trim().replace(/ ?@ ?/g, '@').replace(/ \. ?/g, '.').split(' ')
     const at = words.findLastIndex((word) => word.includes('@'))
     this.email = words[at]!.replaceAll(QUOTED_SPACE, ' ')
     this.name = words.toSpliced(at, 1).join(' ').replaceAll(QUOTED_SPACE, ' ')
@@ -224,9 +236,12 @@ export class AddressScan {
     const whole = this.half !== '' && name !== '' ? `${this.half}, ${name}` : name
     if (whole === name) this.dropHalf()
     this.half = ''
-    const plain = email.replace(/[\x00-\x1f\x7f]/g, '').toWellFormed()
-    if (plain === '' && whole === '') return
-    this.found.push({ email: plain.length > EMAIL_MAX ? '' : plain, name: whole.slice(0, NAME_MAX).toWellFormed() })
+    const plain = email.toWellFormed()
+    // With a control character in it, it is no address, and without it another one: it is shown as it can be.
+    const isAddress = plain.length <= EMAIL_MAX && !/[\x00-\x1f\x7f]/.test(plain)
+    const shown = isAddress || whole !== '' ? whole : decodeHeader(plain)
+    if (plain === '' && shown === '') return
+    this.found.push({ email: isAddress ? plain : '', name: shown.slice(0, NAME_MAX).toWellFormed() })
   }
 
   private dropHalf(): void {

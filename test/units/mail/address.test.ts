@@ -105,6 +105,31 @@ test('what mailers break: commas in names, missing ends', () => {
   for (const [given, expected] of cases) assert.deepEqual(list(given), expected, given)
 })
 
+test('spaces and control characters inside an address are not joined into one that nobody wrote', () => {
+  const cases: [string, string[]][] = [
+    ['<admin@legit imate.com>', ['admin@legit imate.com <>']],
+    ['A <ad min@x.com>', ['A ad min@x.com <>']],
+    ['<admin@legit(x)imate.com>', ['admin@legit imate.com <>']],
+    ['admin@legit imate.com', ['imate.com <admin@legit>']],
+    ['Ann B. ann@x.com', ['Ann B. <ann@x.com>']],
+    ['<admin@legit\u00a0imate.com>', ['admin@legit\u00a0imate.com <>']],
+    ['<admin@legit\x01imate.com>', ['admin@legit imate.com <>']],
+    ['<admin@legit\x02imate.com>', ['admin@legit imate.com <>']],
+    ['admin@legit\x7fimate.com', ['admin@legit imate.com <>']],
+    ['A <admin@legit\x0bimate.com>', ['A admin@legit imate.com <>']],
+    // RFC 5322 4.4 has white space around "@" and ".", and comments where white space may be.
+    ['< a . b @ c . d >', ['a.b@c.d']],
+    ['<a@c. d>', ['a@c.d']],
+    ['<a(x)@(y)c(z).d>', ['a@c.d']],
+    ['a@c(z).d', ['z <a@c.d>']],
+    ['< @x, @y : "a b" @ c >', ['"a b"@c']],
+  ]
+  for (const [given, expected] of cases) {
+    const found = parseAddressList(given).map(({ email, name }) => (name ? `${name} <${email}>` : email))
+    assert.deepEqual(found, expected, given)
+  }
+})
+
 test('two addresses are two, however they are dressed', () => {
   assert.deepEqual(list('"a@bank.example, x" <evil@x>'), ['a@bank.example, x <evil@x>'])
   assert.deepEqual(list('a@bank.example, x <evil@x>'), ['a@bank.example', 'x <evil@x>'])
