@@ -56,6 +56,7 @@ export function judgeMail(
     ...policy,
     headerFrom: mail.from.map(({ email }) => email),
     envelopeFrom,
-    dmarcFailed: verdict.dmarc === 'fail' || verdict.dmarc === 'permerror',
+    // A look-alike never passes as allowed, and neither does a message whose author is not clear.
+    dmarcFailed: verdict.dmarc === 'fail' || verdict.dmarc === 'permerror' || Boolean(verdict.authorProblem),
   })
 }

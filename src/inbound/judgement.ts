@@ -20,10 +20,21 @@ export interface Judgement {
   spam: SpamScore
 }
 
+/** What is known of a message beside what was read in it. */
+export interface Circumstances {
+  transaction: Transaction
+  peer: Peer
+  config: Config
+  /** Its author's domain is one of this appliance, and nothing proves it. */
+  namesOwnDomain: boolean
+}
+
 /** One judgement for all recipients; see divisions.ts for those who do not agree. */
-export function judge(inspection: Inspection, transaction: Transaction, peer: Peer, config: Config): Judgement {
+export function judge(inspection: Inspection, circumstances: Circumstances): Judgement {
   const { verdict, traits, mail } = inspection
+  const { transaction, peer, config, namesOwnDomain: named } = circumstances
   const trustedForwarder = verdict.arc === 'pass' && config.TRUSTED_ARC.includes(verdict.arcDomain)
+  const namesOwnDomain = named && !trustedForwarder
   const spam = scoreSpam({
     verdict,
     traits,
@@ -31,22 +42,25 @@ export function judge(inspection: Inspection, transaction: Transaction, peer: Pe
     helo: peer.helo,
     hasReverseName: peer.name !== 'none',
     trustedForwarder,
+    namesOwnDomain,
   })
   const { recipients, sender } = transaction
   const filters = recipients.map(({ policy }) => judgeMail(policy, sender.address, mail, verdict))
   const refused = filters.filter(({ accept }) => !accept).length
   const judgement = (refusal: Refusal | null, divided = false): Judgement => ({
     refusal,
-    junk: spam.score >= config.SPAM_JUNK_SCORE,
+    // Whatever the score and its threshold: nobody can say who wrote it, or it pretends to come from here.
+    junk: spam.score >= config.SPAM_JUNK_SCORE || Boolean(verdict.authorProblem) || namesOwnDomain,
     filters,
     divided,
     spam,
   })
   // Our own field is counted too.
   if (traits.receivedCount - 1 > MAX_RECEIVED) return judgement(refusals.loop)
-  // RFC 7489 6.6.2. A DNS that failed is "temperror" and refuses nothing.
-  if (verdict.dmarc === 'fail' && verdict.dmarcPolicy === 'reject' && !trustedForwarder) {
-    return judgement(refusals.dmarc(verdict.fromDomain))
+  // RFC 7489 6.6.2. A DNS that failed refuses nothing for ever; where the policy is known, it lets nothing in either.
+  if (verdict.dmarcPolicy === 'reject' && !trustedForwarder) {
+    if (verdict.dmarc === 'fail') return judgement(refusals.dmarc(verdict.fromDomain))
+    if (verdict.dmarc === 'temperror') return judgement(refusals.dmarcLater(verdict.fromDomain))
   }
   if (refused > 0 && refused === filters.length) return judgement(refusals.filtered)
   if (spam.score >= config.SPAM_REFUSE_SCORE) return judgement(refusals.spam)

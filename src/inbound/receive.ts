@@ -2,6 +2,7 @@
 
 import type { Context } from '../context.ts'
 import type { Tx } from '../db/db.ts'
+import { domainName } from '../directory/domain-name.ts'
 import type { Mailbox } from '../directory/mailboxes.ts'
 import { recordReceived } from '../events/received.ts'
 import type { Arrival, Inspection } from '../mail/mail.ts'
@@ -22,6 +23,9 @@ import type { MailStream } from './wire.ts'
 
 /** Bytes at work for each byte of a mail: as it came, as it will be stored, and in between. */
 const COPIES = 3
+
+/** From addresses whose domains are compared with those of this appliance. */
+const AUTHORS_MAX = 20
 
 interface Parts {
   app: Context
@@ -95,7 +99,8 @@ export class Receiver {
 
   async #deliver(passage: Passage, inspection: Inspection): Promise<Refusal | null> {
     const { transaction, peer } = passage
-    const judgement = judge(inspection, transaction, peer, this.#parts.app.config)
+    const namesOwnDomain = await this.#namesOwnDomain(inspection)
+    const judgement = judge(inspection, { transaction, peer, config: this.#parts.app.config, namesOwnDomain })
     passage.judgement = judgement
     if (judgement.divided) this.#parts.divisions.note(transaction.sender.address)
     if (judgement.refusal) return judgement.refusal
@@ -103,6 +108,15 @@ export class Receiver {
     if (noRoom) return noRoom
     await this.#store(passage, inspection, judgement)
     return null
+  }
+
+  /** Whether a message says without proof that it comes from a domain of this appliance. */
+  async #namesOwnDomain({ verdict, mail }: Inspection): Promise<boolean> {
+    if (verdict.fromAligned) return false
+    const { domains } = this.#parts.app.directory
+    const named = new Set(mail.from.slice(0, AUTHORS_MAX).map(({ email }) => domainOf(email)))
+    for (const name of named) if (name !== null && (await domains.byName(name))) return true
+    return false
   }
 
   /** Looked at again now that the size is known; what was said of it at MAIL may have been wrong. */
@@ -177,6 +191,11 @@ export class Receiver {
 
 class MailboxFilled extends Error {}
 class MailboxEnded extends Error {}
+
+/** In stored form; null for what is no domain. */
+function domainOf(email: string): string | null {
+  return domainName(email.slice(email.lastIndexOf('@') + 1))
+}
 
 /** What is wrong with a mail before anybody looks into it. */
 function judgeForm(content: MailStream): Refusal | null {

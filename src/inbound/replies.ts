@@ -69,6 +69,8 @@ export const refusals = {
   loop: refusal('rate_limited', 554, '5.4.6', 'The mail has passed too many hosts and seems to loop'),
   dmarc: (domain: string) =>
     refusal('dmarc_reject', 550, '5.7.1', `The mail fails DMARC and ${domain} asks to refuse such mail`),
+  dmarcLater: (domain: string) =>
+    refusal('temporary_failure', 451, '4.7.0', `DMARC of ${domain} cannot be checked at the moment, try again later`),
   spam: refusal('spam', 550, '5.7.1', 'The mail looks like spam'),
   noReport: refusal('not_a_report', 550, '5.7.1', 'This address only takes reports about mail that was sent'),
   failure: refusal('temporary_failure', 451, '4.3.0', 'Something is wrong here, try again later'),

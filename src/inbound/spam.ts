@@ -25,8 +25,12 @@ export interface SpamFacts {
   hasReverseName: boolean
   /** Sealed by a forwarder the operator trusts: what it broke on the way is not held against the mail. */
   trustedForwarder: boolean
+  /** A stranger's message that names a domain of this appliance as its author's, and nothing proves it. */
+  namesOwnDomain: boolean
 }
 
+/** Points of what goes to Junk whatever else is said of it; the usual threshold alone. */
+const JUNK_POINTS = 5
 const DAY_MS = 24 * 60 * 60 * 1000
 /** A Date field this far ahead or behind is not a slow queue or a wrong time zone (RFC 5321 4.5.4.1: 4-5 days of trying). */
 const FUTURE_MS = DAY_MS
@@ -39,9 +43,24 @@ const MAX_REPEATED = 2
  * sender's own domain asks to act on, to get above it.
  */
 export function scoreSpam(facts: SpamFacts): SpamScore {
-  const parts = [...authenticationParts(facts), ...peerParts(facts), ...headerParts(facts), ...bodyParts(facts)]
+  const parts = [
+    ...authorParts(facts),
+    ...authenticationParts(facts),
+    ...peerParts(facts),
+    ...headerParts(facts),
+    ...bodyParts(facts),
+  ]
   const sum = parts.reduce((total, part) => total + part.points, 0)
   return { score: Math.round(sum * 10) / 10, parts }
+}
+
+function authorParts({ verdict, namesOwnDomain }: SpamFacts): SpamPart[] {
+  const parts: SpamPart[] = []
+  // A form made to show one author and authenticate another: no mailer writes it.
+  if (verdict.authorProblem) parts.push({ reason: 'author_unclear', points: JUNK_POINTS })
+  // Messages of an own domain are sent from here, or prove where they come from.
+  if (namesOwnDomain) parts.push({ reason: 'own_domain_unproven', points: JUNK_POINTS })
+  return parts
 }
 
 function authenticationParts({ verdict, trustedForwarder }: SpamFacts): SpamPart[] {
@@ -64,8 +83,6 @@ function authenticationParts({ verdict, trustedForwarder }: SpamFacts): SpamPart
     if (verdict.dmarcPolicy === 'none') add('dmarc_fail', 2)
     else add('dmarc_quarantine', 5)
   }
-  // There is no single From to judge: a form made to show one sender and authenticate another.
-  if (verdict.dmarc === 'permerror') add('dmarc_permerror', 1.5)
   return parts
 }
 

@@ -1,14 +1,13 @@
 // Who a mail is really from: SPF, DKIM, DMARC and ARC by mailauth, under our bounds of time, number and trust.
 
-import mailauthDmarc from 'mailauth/lib/dmarc/index.js'
 import mailauthSpf from 'mailauth/lib/spf/index.js'
-import tools from 'mailauth/lib/tools.js'
 import { type Clock, systemClock } from '../base/clock.ts'
 import type { Resolver } from '../base/resolver.ts'
-import { parseAddressList } from './address.ts'
+import { readAuthor } from './author.ts'
 import { clean } from './clean-text.ts'
+import { DmarcCheck } from './dmarc.ts'
 import { WatchedDns } from './dns-evidence.ts'
-import { fieldText, type Headers, readHeaders } from './headers.ts'
+import { type Headers, readHeaders } from './headers.ts'
 import type { Arrival, AuthResult, AuthVerdict, SignatureVerdict } from './mail.ts'
 import { resultsHeader } from './results-header.ts'
 import { resultOf, type Signatures, verifySignatures } from './signatures.ts'
@@ -41,9 +40,11 @@ export async function authenticate(
   const dns = new WatchedDns(resolver, options.clock ?? systemClock, options.deadlineMs ?? DEADLINE_MS)
   try {
     const headers = readHeaders(bytes)
+    const author = readAuthor(bytes)
+    const check = new DmarcCheck(author, dns)
     const [spf, signed] = await Promise.all([checkSpf(arrival, dns), checkSignatures(bytes, headers, dns, arrival)])
-    const author = authorOf(headers, signed)
-    const dmarc = await checkDmarc(author, spf, signed, dns)
+    const dmarc = await check.result({ spf, signatures: signed.signatures, signed: signed.domains })
+    const isUndecidable = dmarc.result === 'permerror'
     const verdict: AuthVerdict = {
       spf: spf.result,
       spfDomain: spf.domain,
@@ -55,7 +56,8 @@ export async function authenticate(
       dmarcReason: dmarc.reason,
       arc: signed.arc,
       arcDomain: signed.arcDomain,
-      fromDomain: dmarc.result === 'permerror' ? '' : author.domain,
+      fromDomain: isUndecidable ? '' : dmarc.domain,
+      authorProblem: author.problem || (isUndecidable ? dmarc.reason : ''),
       fromAligned: dmarc.fromAligned,
       dns: dns.evidence,
     }
@@ -104,14 +106,15 @@ async function checkSignatures(
   dns: WatchedDns,
   arrival: Arrival,
 ): Promise<Signed> {
-  const nothing = { signatures: [], domains: [], arcDomain: '', fromAddresses: [], fromFields: 0 }
+  const nothing = { signatures: [], domains: [], arcDomain: '' }
   const header = bytes.subarray(0, headers.bodyStart)
   // The verifier's own reading of a header is quadratic in its lines: it only gets what is within the bounds.
   const problem = headers.problem ?? whiteSpaceProblem(header)
   if (problem !== null) return { ...nothing, arc: 'permerror', problem }
   try {
     const body = bytes.subarray(headers.bodyStart)
-    return { ...(await verifySignatures(header, body, dns, arrival.receivedAt)), problem: null }
+    const found = await verifySignatures(header, headers.fields, body, dns, arrival.receivedAt)
+    return { ...found, problem: null }
   } catch (error) {
     return { ...nothing, arc: 'permerror', problem: clean(`The signatures could not be read: ${error}`, REASON_MAX) }
   }
@@ -124,93 +127,6 @@ function whiteSpaceProblem(header: Uint8Array): string | null {
     if (run > WHITE_SPACE_MAX) return `The header has more than ${WHITE_SPACE_MAX} bytes of white space at a stretch.`
   }
   return null
-}
-
-interface Author {
-  /** "" when nobody can say whose mail this claims to be. */
-  domain: string
-  address: string
-  problem: string
-}
-
-/**
- * The one author. Two readers must agree on it, ours (which the owner of the mailbox sees) and the verifier's: forgers
- * live in between.
- */
-function authorOf(headers: Headers, signed: Signed): Author {
-  const unknown = (problem: string): Author => ({ domain: '', address: '', problem })
-  if (signed.problem !== null) return unknown(signed.problem)
-  const fields = headers.fields.filter((field) => field.name === 'from')
-  if (fields.length !== 1 || signed.fromFields !== 1) return unknown('There is not exactly one From field.')
-  const addresses = parseAddressList(fieldText(fields[0]!))
-  if (addresses.length !== 1 || signed.fromAddresses.length !== 1) {
-    return unknown('There is not exactly one address in From.')
-  }
-  const domain = domainOf(addresses[0]!.email)
-  if (domain === '' || domain !== domainOf(signed.fromAddresses[0]!))
-    return unknown('The address in From is not clear.')
-  return { domain, address: signed.fromAddresses[0]!, problem: '' }
-}
-
-function domainOf(address: string): string {
-  const at = address.lastIndexOf('@')
-  return at < 0 ? '' : tools.formatDomain(address.slice(at + 1))
-}
-
-interface Dmarc {
-  result: AuthResult
-  policy: string
-  reason: string
-  fromAligned: boolean
-  aligned(signature: SignatureVerdict): boolean
-}
-
-async function checkDmarc(author: Author, spf: Spf, signed: Signed, dns: WatchedDns): Promise<Dmarc> {
-  const none = { policy: '', fromAligned: false, aligned: () => false }
-  if (author.domain === '') return { ...none, result: 'permerror', reason: author.problem }
-  // Without a record nobody says what aligned means: the same registered domain then.
-  const related = (domain: string) => Boolean(tools.getAlignment(author.domain, [domain]))
-  try {
-    const { response, dkimAligned } = await mailauthDmarc.evaluateDmarc({
-      headerFrom: [author.address],
-      fromFields: 1,
-      spfDomains: spf.result === 'pass' ? [spf.domain] : [],
-      dkimDomains: signed.domains.map((domain) => ({ domain })),
-      resolver: dns.resolve,
-      strict: true,
-    })
-    if (response === false) return { ...none, result: 'permerror', reason: 'The address in From is not clear.' }
-    const passing = new Set(signed.domains.map((domain) => tools.formatDomain(domain)))
-    const aligned = ({ result, domain }: SignatureVerdict) => {
-      if (result !== 'pass') return related(domain)
-      return passing.has(domain) && (dkimAligned?.has(domain) ?? related(domain))
-    }
-    const result = undecided(resultOf(response.status.result), spf, signed, related)
-    const byIdentity = (spf.result === 'pass' && related(spf.domain)) || signed.domains.some(related)
-    return {
-      result,
-      policy: response.policy ?? '',
-      reason: clean(dmarcReason(result, author.domain, response.error), REASON_MAX),
-      fromAligned: result === 'pass' || (result === 'none' && byIdentity),
-      aligned,
-    }
-  } catch (error) {
-    return { ...none, result: 'permerror', reason: clean(`DMARC could not be checked: ${error}`, REASON_MAX) }
-  }
-}
-
-/** A "fail" is none yet while an aligned SPF or DKIM result may still come: refusing for ever would be wrong. */
-function undecided(result: AuthResult, spf: Spf, signed: Signed, related: (domain: string) => boolean): AuthResult {
-  if (result !== 'fail') return result
-  const open = (other: { result: AuthResult; domain: string }) => other.result === 'temperror' && related(other.domain)
-  return open(spf) || signed.signatures.some(open) ? 'temperror' : 'fail'
-}
-
-function dmarcReason(result: AuthResult, domain: string, error: string | undefined): string {
-  if (result === 'pass') return `SPF or a DKIM signature is aligned with ${domain}.`
-  if (result === 'none') return `There is no DMARC policy for ${domain}.`
-  if (result === 'fail') return `Neither SPF nor a DKIM signature is aligned with ${domain}.`
-  return `DMARC of ${domain} could not be decided: ${error ?? 'SPF or DKIM has no result yet'}.`
 }
 
 /** The best of the results, most favourable first; "none" when there is no signature. */

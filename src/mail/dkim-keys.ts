@@ -37,7 +37,7 @@ export class DkimKeys implements KeyCache {
 
   async #ask(...asked: Parameters<KeyCache['get']>): Promise<ReadKey> {
     const [type, name, minBitLength, options] = asked
-    const records = (await this.resolver(tools.toALabel(name), 'TXT')) as string[][]
+    const records = (await this.resolver(tools.toALabel(name), 'TXT').catch(withoutBadNames)) as string[][]
     const id = `${options.hashAlgo} ${records[0]?.join('') ?? ''}`
     const known = read.get(id)
     if (known !== undefined) {
@@ -51,4 +51,10 @@ export class DkimKeys implements KeyCache {
     if (read.size > RECORDS_MAX) read.delete(read.keys().next().value!)
     return ready
   }
+}
+
+/** A name that cannot be in DNS has no key, now and later: RFC 6376 6.1.2 knows it as "no key for signature". */
+function withoutBadNames(error: unknown): never {
+  const isBadName = (error as { code?: string }).code === 'EBADNAME'
+  throw isBadName ? Object.assign(new Error('The name cannot exist.'), { code: 'ENOTFOUND' }) : error
 }

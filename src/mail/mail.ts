@@ -117,9 +117,11 @@ export interface AuthVerdict {
   arc: AuthResult
   /** Domain of the newest ARC seal, "" when there is none. */
   arcDomain: string
-  /** Domain of the From address, "" when there is not exactly one. */
+  /** Domain the DMARC result is about: the author's, or of several that with the strictest policy; "" when there is none. */
   fromDomain: string
-  /** True only when there is exactly one From address and DMARC (or aligned DKIM/SPF where no record is) passes. */
+  /** Why it is not clear who the author is, one sentence; "" when it is clear. */
+  authorProblem: string
+  /** True only when the author is clear and DMARC (or aligned DKIM/SPF where no record is) passes. */
   fromAligned: boolean
   dns: DnsEvidence[]
 }

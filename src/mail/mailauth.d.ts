@@ -7,9 +7,6 @@ declare module 'mailauth/lib/dkim/dkim-verifier.js' {
     constructor(options: { resolver: Resolve; minBitLength: number; strict: boolean; curTime: Date })
     keyCache: KeyCache
     readonly arc: ArcData
-    /** Addresses of all From fields. */
-    readonly headerFrom: string[]
-    readonly fromFields: number
     signatureHeaders: SignatureField[]
     results: SignatureResult[]
     /** By the key that addBodyHash gives. */
@@ -150,6 +147,12 @@ declare module 'mailauth/parts' {
 
   export interface ArcData {
     keyCache: KeyCache
-    chain: false | { i: number; 'arc-seal': { parsed?: Record<string, { value?: unknown } | undefined> } }[]
+    chain:
+      | false
+      | {
+          i: number
+          'arc-seal': { parsed?: Record<string, { value?: unknown } | undefined> }
+          'arc-message-signature': SignatureField
+        }[]
   }
 }

@@ -67,6 +67,7 @@ function ownVerdict({ from }: ParsedMail): AuthVerdict {
     arc: 'none',
     arcDomain: '',
     fromDomain: domain,
+    authorProblem: '',
     fromAligned: domain !== '',
     dns: [],
   }

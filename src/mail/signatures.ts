@@ -2,15 +2,18 @@
 
 import mailauthArc from 'mailauth/lib/arc/index.js'
 import { DkimVerifier } from 'mailauth/lib/dkim/dkim-verifier.js'
-import type { SignatureField, Status } from 'mailauth/parts'
+import type { SignatureField, SignatureResult, Status } from 'mailauth/parts'
 import { BodyHash, hashRelaxed, hashSimple } from './body-hash.ts'
 import { clean } from './clean-text.ts'
 import { DkimKeys } from './dkim-keys.ts'
 import type { WatchedDns } from './dns-evidence.ts'
+import { type HeaderField, SINGLE_FIELDS } from './headers.ts'
 import type { AuthResult, SignatureVerdict } from './mail.ts'
 
 /** Signatures looked at; each costs a question to a name server the sender chose. */
 export const SIGNATURES_MAX = 10
+/** Fields that stand once and that are shown, or that say how the body is shown (RFC 6376 8.15). */
+const SHOWN_ONCE = [...SINGLE_FIELDS, 'content-type', 'content-transfer-encoding']
 /** RFC 8301 3.2: shorter RSA keys must not count. */
 const MIN_KEY_BITS = 1024
 const TEXT_MAX = 255
@@ -37,45 +40,55 @@ export interface Signatures {
   domains: string[]
   arc: AuthResult
   arcDomain: string
-  /** Addresses of all From fields and the number of these, as the verifier reads them. */
-  fromAddresses: string[]
-  fromFields: number
 }
 
 /**
  * Verifies at most SIGNATURES_MAX signatures and the ARC chain. Strict: RFC 6376, 8301 (no rsa-sha1), 8463 and 8617 to
  * the letter. The time is bounded by the questions (see WatchedDns) and two passes over the body.
  * @param header bytes up to and with the empty line; its size and lines are bounded by the caller
+ * @param fields the same header as it is shown
  */
 export async function verifySignatures(
   header: Uint8Array,
+  fields: readonly HeaderField[],
   body: Uint8Array,
   dns: WatchedDns,
   receivedAt: number,
 ): Promise<Signatures> {
-  const verifier = new BoundedVerifier(dns, new Date(receivedAt))
+  const verifier = new BoundedVerifier(dns, new Date(receivedAt), repeatedOf(fields))
   await verifier.verify(header, body)
-  const results = verifier.results.slice(0, SIGNATURES_MAX)
+  const results = verifier.checkedResults().slice(0, SIGNATURES_MAX)
   const chain = await arcOf(verifier, dns)
   return {
     signatures: results.filter((result) => result.signingDomain !== undefined).map(verdictOf),
     // A signature over the first bytes only (l=) says nothing of what a reader sees below them: RFC 6376 8.2.
     domains: results
-      .filter(({ status }) => status.result === 'pass' && !status.underSized)
+      .filter(({ status, isCovering }) => status.result === 'pass' && !status.underSized && isCovering)
       .map((result) => result.signingDomain!),
     ...chain,
-    fromAddresses: verifier.headerFrom,
-    fromFields: verifier.fromFields,
   }
 }
+
+/** How often each field occurs that may occur once, of those that occur more often. */
+function repeatedOf(fields: readonly HeaderField[]): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>()
+  for (const { name } of fields) {
+    if (SHOWN_ONCE.includes(name)) counts.set(name, (counts.get(name) ?? 0) + 1)
+  }
+  return new Map([...counts].filter(([, count]) => count > 1))
+}
+
+type CheckedResult = SignatureResult & { isCovering: boolean }
 
 class BoundedVerifier extends DkimVerifier {
   readonly #simple: BodyHash[] = []
   readonly #relaxed: BodyHash[] = []
+  readonly #repeated: ReadonlyMap<string, number>
   #signatures = 0
 
-  constructor(dns: WatchedDns, curTime: Date) {
+  constructor(dns: WatchedDns, curTime: Date, repeated: ReadonlyMap<string, number>) {
     super({ resolver: dns.resolve, minBitLength: MIN_KEY_BITS, strict: true, curTime })
+    this.#repeated = repeated
     this.keyCache = new DkimKeys(dns.resolve)
     this.arc.keyCache = this.keyCache
   }
@@ -89,6 +102,25 @@ class BoundedVerifier extends DkimVerifier {
     if (this.#simple.length > 0) hashSimple(body, this.#simple)
     if (this.#relaxed.length > 0) hashRelaxed(body, this.#relaxed)
     await this.finalChunk()
+  }
+
+  /** The results of the DKIM signatures, and whether each covers what is shown (RFC 6376 8.15). */
+  checkedResults(): CheckedResult[] {
+    const fields = this.signatureHeaders.filter(({ type }) => type === 'DKIM')
+    return this.results.map((result, index) => ({
+      ...result,
+      isCovering: !fields[index] || this.covers(fields[index]),
+    }))
+  }
+
+  /**
+   * Whether a signature names a repeated field as often as it occurs. Signatures count from the end of the header and the
+   * first field is shown: one more on top is a field that nobody signed.
+   */
+  covers(field: SignatureField): boolean {
+    const tag = field.parsed?.h?.value
+    const names = (typeof tag === 'string' ? tag : '').split(':').map((name) => name.trim().toLowerCase())
+    return [...this.#repeated].every(([name, count]) => names.filter((signed) => signed === name).length >= count)
   }
 
   /** The verifier's own hashes take seconds for some bodies, and one pass each. */
@@ -144,30 +176,30 @@ async function arcOf(verifier: BoundedVerifier, dns: WatchedDns): Promise<{ arc:
     strict: true,
   })
   const chain = verifier.arc.chain
-  const newest = chain === false ? undefined : chain.at(-1)?.['arc-seal'].parsed?.d?.value
+  const last = chain === false ? undefined : chain.at(-1)
+  const newest = last?.['arc-seal'].parsed?.d?.value
   // RFC 8617 knows no temporary failure, but a chain our deadline cut short has not failed either.
-  const arc = status.result === 'fail' && dns.expired ? 'temperror' : resultOf(status.result)
+  const result = status.result === 'fail' && dns.expired ? 'temperror' : resultOf(status.result)
+  const arc = result !== 'pass' || (last && verifier.covers(last['arc-message-signature'])) ? result : 'permerror'
   return { arc, arcDomain: typeof newest === 'string' ? clean(newest.toLowerCase(), TEXT_MAX) : '' }
 }
 
-function verdictOf(result: {
-  signingDomain?: string
-  selector?: string
-  algo?: string
-  status: Status
-}): SignatureVerdict {
-  const { status } = result
+function verdictOf(result: CheckedResult): SignatureVerdict {
+  const { status, isCovering } = result
   return {
     domain: clean((result.signingDomain ?? '').toLowerCase(), TEXT_MAX),
     selector: clean(result.selector ?? '', TEXT_MAX),
     algorithm: clean(result.algo ?? '', 40),
     result: resultOf(status.result),
-    reason: reasonOf(status),
+    reason: reasonOf(status, isCovering),
     aligned: false,
   }
 }
 
-function reasonOf(status: Status): string {
+function reasonOf(status: Status, isCovering: boolean): string {
+  if (status.result === 'pass' && !isCovering) {
+    return 'The signature is good, but a field that may occur once is repeated, and the one that is shown is not signed.'
+  }
   if (status.result === 'pass') {
     return status.underSized
       ? `The signature is good, but ${status.underSized} bytes at the end of the body are not signed.`

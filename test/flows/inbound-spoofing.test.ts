@@ -33,6 +33,9 @@ const house = await startHouse({
     "legitimate.com'@any.attack.com": { TXT: attacker },
     "selector._domainkey.legitimate.com'a.attack.com": { TXT: [key.record] },
     'example.com': { TXT: attacker },
+    'good.example': { TXT: ['v=spf1 -all'] },
+    '_dmarc.good.example': { TXT: ['v=DMARC1; p=reject'] },
+    's1._domainkey.good.example': { TXT: [key.record] },
   },
 })
 after(() => house.close())
@@ -94,4 +97,73 @@ test('the real sender does', async () => {
   await client.mail({ from: 'any@legitimate.com', to: VICTIM, content })
   const [mail] = (await keptIn(house, victim.id)).slice(seen)
   assert.deepEqual([mail!.from, mail!.authentication.fromAligned], ['admin@legitimate.com', true])
+})
+
+/** Hands a message in as attack.com, which may send for itself. */
+async function offered(header: string): Promise<{ answer: string; kept: Awaited<ReturnType<typeof keptIn>> }> {
+  await using client = await SmtpClient.greet(house.ports.smtp, 'attack.com')
+  const before = (await keptIn(house, victim.id)).length
+  const content = `${header}\r\nTo: ${VICTIM}\r\nDate: Fri, 20 Nov 2026 12:00:00 +0000\r\nMessage-ID: <1@x>\r\n\r\nHi\r\n`
+  const { text } = await client.mail({ from: 'any@attack.com', to: VICTIM, content })
+  return { answer: text, kept: (await keptIn(house, victim.id)).slice(before) }
+}
+
+test('a domain that asks for refusal is obeyed in whatever form its name is written', async () => {
+  const ceo = 'From: ceo@good.example'
+  const headers = [
+    ...[ceo, `X-Pad:${' '.repeat(257)}y\r\n${ceo}`, `X-Long: ${'y'.repeat(70_000)}\r\n${ceo}`, `no field\r\n${ceo}`],
+    ...[
+      'From: ceo@good(x).example',
+      'From: ceo @ good . example',
+      'From: <ceo@go od.example>',
+      'From: G: ceo@good.example;',
+    ],
+    ...[
+      'From: a@attack.com\r\n\tceo@good.example',
+      'From: ceo@good.example, a@attack.com',
+      `From: a@attack.com\r\n${ceo}`,
+    ],
+  ]
+  for (const header of headers) {
+    const { answer, kept } = await offered(header)
+    assert.match(answer, /^550 5\.7\.1 .*good\.example/, header.slice(0, 80))
+    assert.deepEqual(kept, [])
+  }
+})
+
+test('an author who is not clear is in Junk, with the reason', async () => {
+  for (const from of ['a@attack.com, b@attack.com', 'a@attack.com b@attack.com', 'G: a@attack.com;', 'nobody']) {
+    const { kept } = await offered(`From: ${from}`)
+    assert.deepEqual([kept[0]!.role, kept[0]!.authentication.fromAligned], ['junk', false], from)
+    assert.ok(kept[0]!.spam.reasons.includes('author_unclear'), from)
+  }
+  assert.equal((await offered('From: a@attack.com')).kept[0]!.role, 'inbox')
+})
+
+test('a field on top of a signed one of its name takes the signature its say', async () => {
+  const mail = signMail('From: ceo@good.example\r\nSubject: hello\r\n\r\nHi\r\n', {
+    key,
+    domain: 'good.example',
+    fields: ['from', 'subject'],
+  }).split('\r\n\r\n')[0]!
+  assert.equal((await offered(mail)).kept[0]!.authentication.fromAligned, true)
+  assert.match((await offered(`Subject: pay now\r\n${mail}`)).answer, /^550 5\.7\.1 .*good\.example/)
+})
+
+test('a stranger who names an own domain without proof is in Junk, whether it has a policy or not', async () => {
+  for (const from of ['boss@victim.com', 'Boss <boss@VICTIM.com>']) {
+    const [mail] = (await offered(`From: ${from}`)).kept
+    assert.deepEqual([mail!.role, mail!.authentication.dmarc], ['junk', 'none'])
+    assert.ok(mail!.spam.reasons.includes('own_domain_unproven'))
+  }
+  assert.equal((await offered('From: boss@victim.com.attack.com')).kept[0]!.role, 'inbox')
+  house.dns.zone['victim.com'] = { TXT: attacker }
+  await using client = await SmtpClient.greet(house.ports.smtp, 'attack.com')
+  await client.mail({
+    from: 'news@victim.com',
+    to: VICTIM,
+    content: plainMail({ from: 'boss@victim.com', to: VICTIM }),
+  })
+  const last = (await keptIn(house, victim.id)).at(-1)!
+  assert.deepEqual([last.role, last.authentication.fromAligned], ['inbox', true])
 })

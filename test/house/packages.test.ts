@@ -62,7 +62,7 @@ test('what judges mail is read by the thread that inspects alone: it is large, a
     )
   assert.deepEqual(
     readers((specifier) => /^mailauth\/lib\//.test(specifier)).filter((path) => !/mailauth\.d\.ts$/.test(path)),
-    ['src/mail/authenticate.ts', 'src/mail/dkim-keys.ts', 'src/mail/signatures.ts'],
+    ['src/mail/authenticate.ts', 'src/mail/dkim-keys.ts', 'src/mail/dmarc.ts', 'src/mail/signatures.ts'],
   )
   assert.deepEqual(
     readers((_, file) => file === 'src/mail/authenticate.ts'),

@@ -14,7 +14,13 @@ const config = loadConfig({ TRUSTED_ARC: 'list.test' }, 'no-such-file.json')
 const peer = { helo: 'mx.out.test', name: { name: 'mx.out.test' } } as Peer
 const policy = { mailboxFilter: { mode: 'off', rules: [] }, domainFilter: { mode: 'off', rules: [] } }
 
-function judged(verdict: Partial<AuthVerdict>, traits: Partial<MailTraits> = {}, recipient: object = { policy }) {
+function judged(
+  verdict: Partial<AuthVerdict>,
+  traits: Partial<MailTraits> = {},
+  recipient: object = { policy },
+  namesOwnDomain = false,
+  settings = config,
+) {
   const transaction = { sender: { address: 'ann@out.test' }, recipients: [recipient as Recipient] } as Transaction
   const inspection = {
     verdict: {
@@ -37,7 +43,7 @@ function judged(verdict: Partial<AuthVerdict>, traits: Partial<MailTraits> = {},
     },
     mail: { parsed: true, from: [{ email: 'ann@out.test', name: '' }] },
   } as unknown as Inspection
-  const { refusal, junk } = judge(inspection, transaction, peer, config)
+  const { refusal, junk } = judge(inspection, { transaction, peer, config: settings, namesOwnDomain })
   return refusal ? line(refusal.reply) : junk ? 'junk' : 'inbox'
 }
 
@@ -52,6 +58,27 @@ test('a From domain that asks for refusal gets it, unless a trusted forwarder se
 
 test('a DNS that failed refuses nothing', () => {
   assert.equal(judged({ spf: 'temperror', dkim: 'temperror', dmarc: 'temperror', dmarcPolicy: '' }), 'inbox')
+})
+
+test('a policy of reject that cannot be decided yet lets nothing in and refuses nothing for ever', () => {
+  const open = { spf: 'fail', dkim: 'temperror', dmarc: 'temperror', dmarcPolicy: 'reject' } as const
+  assert.match(judged(open), /^451 4\.7\.0 .*out\.test/)
+  assert.equal(judged({ ...open, arc: 'pass', arcDomain: 'list.test' }), 'inbox')
+})
+
+test('what goes to Junk whatever the threshold is: an unclear author, and an own domain without proof', () => {
+  const mild = loadConfig({ TRUSTED_ARC: 'list.test', SPAM_JUNK_SCORE: '14' }, 'no-such-file.json')
+  const unclear = { dmarc: 'permerror', authorProblem: 'There is not exactly one From field.' } as const
+  assert.equal(judged(unclear, {}, { policy }, false, mild), 'junk')
+  assert.equal(judged({ ...unclear, arc: 'pass', arcDomain: 'list.test' }, {}, { policy }, false, mild), 'junk')
+  assert.equal(judged({ dmarc: 'none' }, {}, { policy }, true, mild), 'junk')
+  assert.equal(judged({ dmarc: 'none', arc: 'pass', arcDomain: 'list.test' }, {}, { policy }, true, mild), 'inbox')
+  const friends = { mode: 'allowlist', rules: [{ type: 'allow', pattern: 'out.test' }] }
+  assert.equal(judged({}, {}, { policy: { ...policy, mailboxFilter: friends } }), 'inbox')
+  assert.match(
+    judged({ ...unclear, dmarc: 'temperror' }, {}, { policy: { ...policy, mailboxFilter: friends } }),
+    /^550 5\.7\.1 /,
+  )
 })
 
 test('a mail that has passed too many hosts loops', () => {

@@ -27,7 +27,16 @@ const recipient = {
   policy: { mailboxFilter: off, domainFilter: off },
 } as unknown as Recipient
 const inspection = {
-  verdict: { spf: 'pass', dkim: 'pass', dmarc: 'pass', arc: 'none', signatures: [], spfReason: '', dmarcReason: '' },
+  verdict: {
+    spf: 'pass',
+    dkim: 'pass',
+    dmarc: 'pass',
+    arc: 'none',
+    fromAligned: true,
+    signatures: [],
+    spfReason: '',
+    dmarcReason: '',
+  },
   traits: { fromFields: 1, fromAddresses: 1, hasDate: true, hasMessageId: true, repeatedFields: [], suspectLinks: [] },
   mail: { parsed: true, from: [{ email: 'ann@out.test', name: '' }] },
   rulings: [],

@@ -14,6 +14,7 @@ interface Given {
   helo?: string
   hasReverseName?: boolean
   trustedForwarder?: boolean
+  namesOwnDomain?: boolean
 }
 
 function facts(given: Given): SpamFacts {
@@ -43,6 +44,7 @@ function facts(given: Given): SpamFacts {
     helo: given.helo ?? 'mx.out.test',
     hasReverseName: given.hasReverseName ?? true,
     trustedForwarder: given.trustedForwarder ?? false,
+    namesOwnDomain: given.namesOwnDomain ?? false,
   }
 }
 
@@ -88,11 +90,18 @@ test('a DNS that failed is held against nobody', () => {
   assert.deepEqual(reasons({ verdict: { spf: 'temperror', dkim: 'temperror', dmarc: 'temperror' } }), [])
 })
 
+test('an author that is not clear, and a domain of ours without proof, lead to Junk by themselves', () => {
+  const unclear = { spf: 'pass', dkim: 'pass', dmarc: 'permerror', authorProblem: 'There are two.' } as const
+  assert.deepEqual(reasons({ verdict: unclear, trustedForwarder: true }), ['author_unclear'])
+  assert.deepEqual(reasons({ verdict: { dmarc: 'none' }, namesOwnDomain: true }), ['own_domain_unproven'])
+  assert.equal(score({ verdict: unclear }), JUNK)
+  assert.equal(score({ verdict: { dmarc: 'none' }, namesOwnDomain: true }), JUNK)
+})
+
 const DAY = 86_400_000
 const single: [string, Given, string][] = [
   ['soft fail', { verdict: { ...nothing, dkim: 'pass', spf: 'softfail' } }, 'spf_softfail'],
   ['broken SPF record', { verdict: { ...nothing, dkim: 'pass', spf: 'permerror' } }, 'spf_permerror'],
-  ['no single From', { verdict: { spf: 'pass', dkim: 'pass', dmarc: 'permerror' } }, 'dmarc_permerror'],
   ['no From', { traits: { fromFields: 0, fromAddresses: 0 } }, 'from_missing'],
   ['two From fields', { traits: { fromFields: 2, fromAddresses: 2, repeatedFields: ['from'] } }, 'from_repeated'],
   ['two From addresses', { traits: { fromAddresses: 2 } }, 'from_many'],

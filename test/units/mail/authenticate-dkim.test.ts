@@ -53,6 +53,8 @@ test('mails of Mail::DKIM', { skip: fixturesMissing('dkim/mail-dkim') }, async (
 /** What our verdict is where it is not simply that both programs of oracles.tsv verify the signature. */
 const OTHERS = new Map([
   ['dkim/added_header-from.eml', { dkim: 'pass', fromAligned: false, dmarc: 'permerror' }],
+  // The signature is good, but the To field that is shown is another one than it covers (RFC 6376 8.15).
+  ['dkim/added_header-to.eml', { dkim: 'pass', fromAligned: false, dmarc: 'none' }],
   ['dkim/alignment-from_not_in_sdid.eml', { dkim: 'pass', fromAligned: false, dmarc: 'none' }],
   ['rfc6376-A.2-body_modified.eml', { dkim: 'fail', fromAligned: false, dmarc: 'none' }],
 ])

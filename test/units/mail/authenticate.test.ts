@@ -62,6 +62,7 @@ test('a mail that is in order, against a real name server', async () => {
       arc: 'none',
       arcDomain: '',
       fromDomain: 'sender.test',
+      authorProblem: '',
       fromAligned: true,
       dns: ['TXT _dmarc.sender.test', 'TXT _dmarc.test', 'TXT s1._domainkey.sender.test', 'TXT sender.test'],
     },
@@ -163,6 +164,190 @@ test('where it is not plain who the author is, nothing is aligned', async () => 
   }
 })
 
+test('the policy of every domain that an unclear author may have is asked, and the strictest counts', async () => {
+  const zone: Zone = {
+    'evil.test': { TXT: ['v=spf1 +all'] },
+    '_dmarc.good.example': { TXT: ['v=DMARC1; p=reject'] },
+    '_dmarc.junk.example': { TXT: ['v=DMARC1; p=quarantine'] },
+    '_dmarc.watch.example': { TXT: ['v=DMARC1; p=none'] },
+  }
+  const plain = mailFrom('ceo@good.example')
+  const mails = [
+    ...[
+      'ceo@good(x).example',
+      'ceo @ good . example',
+      '<ceo@go od.example>',
+      '<ceo@good. example>',
+      '<"ceo"@good.example> x@y',
+    ],
+    ...['x@evil.test\r\n\tceo@good.example', 'x@evil.test\r\n \r\n\tceo@good.example', 'ceo@good.example, x@evil.test'],
+    ...[
+      'x@evil.test, ceo@good.example',
+      'A: ceo@good.example, x@evil.test;',
+      'A: ceo@good.example;',
+      'A: ceo@good.example',
+    ],
+    ...[
+      '=?utf-8?Q?ceo=40good=2Eexample?=',
+      'ceo\\@good.example',
+      '<x@evil.test> <ceo@good.example>',
+      '"a" "<x@evil.test>, ceo@good.example',
+      'ceo@good.example.',
+    ],
+    ...[
+      '<@evil.test:ceo@good.example>',
+      'x@evil.test@good.example',
+      'ceo@good.example@evil.test',
+      '(<x@evil.test>\\) <ceo@good.example>',
+    ],
+    ...[
+      'ceo@watch.example, x@junk.example, ceo@good.example',
+      'ceo@g\xc2\xadood.example',
+      'ceo@good.\x01example',
+      '=?utf-8?Q?<ceo@good.example>,?= <x@evil.test>',
+    ],
+  ].map((from) => mailFrom(from))
+  mails.push(
+    `From : x@evil.test\r\n${plain}`,
+    `From\r\n : ceo@good.example\r\n${mailFrom('x@evil.test')}`,
+    `From\xa0: ceo@good.example\r\n${mailFrom('x@evil.test')}`,
+    `X: y\r\n--\r\n${plain}`,
+    plain.replace('\r\nTo:', '\r\nno field <x@evil.test>\r\nTo:'),
+    `${'X: y\r\n'.repeat(1000)}${plain}`,
+    `X: ${'y'.repeat(300_000)}\r\n${plain}`,
+    mailFrom(`${' '.repeat(70_000)}ceo@good.example`),
+  )
+  for (const mail of mails) {
+    const verdict = await judge(mail, zone, { mailFrom: 'x@evil.test' })
+    const shown = [verdict.dmarc, verdict.dmarcPolicy, verdict.fromDomain, verdict.fromAligned]
+    assert.deepEqual(shown, ['fail', 'reject', 'good.example', false], JSON.stringify(mail.slice(0, 100)))
+    assert.match(verdict.authorProblem, /From/, mail.slice(0, 100))
+  }
+  // The trace fields stand in front of what is stored: a first line that is no field hides nothing from its reader.
+  for (const mail of [`no field\r\n${plain}`, `From x\r\nno field\r\n${plain}`]) {
+    assert.equal((await judge(mail, zone, { mailFrom: 'x@evil.test' })).fromDomain, 'good.example')
+  }
+  const milder = await judge(mailFrom('a@junk.example, b@watch.example'), zone, { mailFrom: 'x@evil.test' })
+  assert.deepEqual([milder.dmarc, milder.dmarcPolicy, milder.fromDomain], ['fail', 'quarantine', 'junk.example'])
+})
+
+test('a signature that cannot be checked is no pass, and the author is read all the same', async () => {
+  const zone: Zone = { ...ZONE, 'evil.test': { TXT: ['v=spf1 +all'] } }
+  const signed = signMail(mailFrom('ann@sender.test'), { key, domain: 'sender.test' })
+  const pads = [`X-Pad:${' '.repeat(257)}y\r\n`, `X: ${'y'.repeat(70_000)}\r\n`, 'X: y\r\n'.repeat(900)]
+  for (const pad of pads) {
+    const verdict = await judge(pad + mailFrom('ann@sender.test'), zone, { mailFrom: 'x@evil.test' })
+    const shown = [verdict.dmarc, verdict.dmarcPolicy, verdict.fromDomain, verdict.authorProblem]
+    assert.deepEqual(shown, ['fail', 'reject', 'sender.test', ''], pad.slice(0, 20))
+    // SPF still vouches for it.
+    assert.equal((await judge(pad + signed, zone)).fromAligned, true)
+  }
+  const unread = await judge(pads[0]! + signed, zone, { mailFrom: 'x@evil.test' })
+  assert.deepEqual([unread.dkim, unread.dmarc], ['permerror', 'fail'])
+  // A key whose name cannot exist is no key; a name server that fails may still have one.
+  for (const selector of ['s'.repeat(64), `${'s'.repeat(60)}.`.repeat(4).slice(0, -1)]) {
+    const mail = signMail(mailFrom('ann@sender.test'), { key, domain: 'sender.test', selector })
+    assert.equal((await judge(mail, zone, { mailFrom: 'x@evil.test' })).dmarc, 'fail')
+  }
+})
+
+test('an author is clear in every form that mailers write', async () => {
+  const froms = [
+    ...[
+      'ann@sender.test',
+      '<ann@sender.test>',
+      'Ann <ann@sender.test>',
+      '"Ann, B." <ann@sender.test>',
+      'ann@sender.test (Ann (the) A)',
+    ],
+    ...[
+      'Smith, Ann <ann@sender.test>',
+      'ann@sender.test <ann@sender.test>',
+      '"bob@other.test" <ann@sender.test>',
+      'Ann ann@sender.test',
+    ],
+    ...[
+      '=?utf-8?Q?Ann=40other=2Etest?= <ann@sender.test>',
+      "O'Brien <ann@sender.test>",
+      "O\\'Brien <ann@sender.test>",
+      '"A \\" B" <ann@sender.test>',
+    ],
+    ...[
+      'A <ann@sender.test>,',
+      'ann@sender.test;',
+      'A: B <ann@sender.test>',
+      '< ann@sender.test >',
+      'Jos\xe9 <ann@sender.test>',
+      '"ann"@sender.test',
+    ],
+    ...[
+      '=?utf-8?Q?A?=\r\n =?utf-8?Q?B?= <ann@sender.test>',
+      'Ann\r\n <ann@sender.test>',
+      'a.@sender.test',
+      '(Ann) ann@sender.test',
+      'Ann = B <a=b@sender.test>',
+    ],
+  ]
+  for (const from of froms) {
+    const verdict = await judge(mailFrom(from), ZONE)
+    assert.deepEqual([verdict.authorProblem, verdict.fromDomain, verdict.fromAligned], ['', 'sender.test', true], from)
+  }
+})
+
+test('a field on top of a signed one of its name is not what was signed: nothing vouches for it', async () => {
+  const zone: Zone = { ...ZONE, 'evil.test': { TXT: ['v=spf1 +all'] } }
+  const given = { mailFrom: 'x@evil.test' }
+  const body =
+    'To: bob@house.test\r\nSubject: hello\r\nDate: Fri, 20 Nov 2026 12:00:00 +0000\r\nContent-Type: text/plain\r\n\r\nHello\r\n'
+  const mail = `From: ann@sender.test\r\n${body}`
+  const signed = signMail(mail, { key, domain: 'sender.test' })
+  assert.equal((await judge(signed, zone, given)).dmarc, 'pass')
+  const added = [
+    ...[
+      'Subject: pay',
+      'subject : pay',
+      'Date: Sat, 21 Nov 2026 12:00:00 +0000',
+      'To: eve@evil.test',
+      'Reply-To: a@b.test\r\nReply-To: c@d.test',
+    ],
+    ...['Content-Type: text/html', 'Cc: a@b.test\r\nCc: c@d.test', 'Sender: a@b.test\r\nSender: c@d.test'],
+  ]
+  for (const field of added) {
+    const verdict = await judge(`${field}\r\n${signed}`, zone, given)
+    assert.deepEqual([verdict.dmarc, verdict.dmarcPolicy, verdict.fromAligned], ['fail', 'reject', false], field)
+    assert.match(verdict.signatures[0]!.reason, /repeated/)
+    // The host may send for the domain, whatever it repeats.
+    assert.equal((await judge(`${field}\r\n${mail}`, zone)).fromAligned, true)
+  }
+  // Who repeats a field and signs each of them has signed what is shown.
+  const both = signMail(`Subject: first\r\n${mail}`, {
+    key,
+    domain: 'sender.test',
+    fields: ['from', 'subject', 'subject'],
+  })
+  assert.equal((await judge(both, zone, given)).dmarc, 'pass')
+  assert.equal((await judge(`X-Other: a\r\nX-Other: b\r\n${signed}`, zone, given)).dmarc, 'pass')
+})
+
+test('slow name servers of the sender do not keep the policy from being known', async () => {
+  const clock = new ManualClock()
+  const zone = zoneResolver(ZONE)
+  let waiting = 0
+  const resolver: Resolver = {
+    ...zone,
+    resolve: (name, type) => (name.endsWith('evil.test') ? new Promise(() => waiting++) : zone.resolve(name, type)),
+  }
+  const mail = signMail(mailFrom('ann@sender.test'), { key, domain: 'evil.test' })
+  const judging = authenticate(Buffer.from(mail), arrival({ mailFrom: 'x@evil.test' }), resolver, { clock })
+  while (waiting < 2) await new Promise((done) => setImmediate(done))
+  clock.advance(10_000)
+  const { verdict } = await judging
+  assert.deepEqual(
+    [verdict.spf, verdict.dkim, verdict.dmarc, verdict.dmarcPolicy],
+    ['temperror', 'temperror', 'fail', 'reject'],
+  )
+})
+
 interface SpoofingCase {
   id: string
   helo: string
@@ -208,7 +393,7 @@ test('the check ends at its deadline, and what is open then is temperror', async
   }
   const signed = signMail(mailFrom('ann@sender.test'), { key, domain: 'sender.test' })
   const judging = authenticate(Buffer.from(signed), arrival(), never, { clock })
-  while (asked < 2) await new Promise((done) => setImmediate(done))
+  while (asked < 3) await new Promise((done) => setImmediate(done))
   clock.advance(10_000)
   const { verdict } = await judging
   assert.deepEqual(
@@ -216,7 +401,7 @@ test('the check ends at its deadline, and what is open then is temperror', async
     ['temperror', 'temperror', 'temperror', 'none', false],
   )
   // Nothing is asked any more once the time is up.
-  assert.equal(asked, 2)
+  assert.equal(asked, 3)
 })
 
 test('a term that takes silence for a no does not turn a late answer into a fail', async () => {

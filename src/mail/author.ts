@@ -1,0 +1,120 @@
+// Whose message it is: the From field, read once for whatever shows, filters or authenticates its author.
+
+import { isUtf8 } from 'node:buffer'
+import { domainToASCII, domainToUnicode } from 'node:url'
+import { parseAddressList } from './address.ts'
+import { authorDomainsIn } from './author-domains.ts'
+import { fromFieldsOf } from './author-fields.ts'
+import { FIELD_BYTES_MAX, fieldText, HEADER_BYTES_MAX, HEADER_LINES_MAX, readHeaders } from './headers.ts'
+
+/** Domains of one message whose DMARC policy is looked up. */
+export const AUTHOR_DOMAINS_MAX = 10
+
+/**
+ * Room for the trace fields that stand on top of the stored message (see trace.ts): a From field this close to the bounds
+ * of the header may be cut there.
+ */
+const TRACE_BYTES_MAX = 16 * 1024
+const TRACE_LINES_MAX = 64
+/** Stands for the trace fields: with them in front, the first line is never the start of the header. */
+const TRACE = Buffer.from('Received: by us\r\n')
+
+/** A label of a host name; underscores occur in names that receive mail. */
+const LABEL = /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/
+const DOMAIN_LITERAL = /^\[[0-9a-z.:]+\]$/
+/** A local part without quotes, or one quoted string. */
+const LOCAL_PART = /^(?:[^\x00-\x20\x7f"(),:;<>@[\\\]]+|"[^"\\<>@]*")$/u
+
+export interface Author {
+  /** Domain of the one author in A-labels; "" when the author is not clear. */
+  domain: string
+  /** Every domain that some reader may take for the author's, those shown first; at most AUTHOR_DOMAINS_MAX. */
+  domains: string[]
+  /** Why the author is not clear, one sentence; "" when it is. */
+  problem: string
+}
+
+/**
+ * Reads the author from the bytes as they arrived, the way the stored message shows it. It is clear only where no other
+ * reader can find another one: forgers live in between. Linear time, never throws.
+ */
+export function readAuthor(bytes: Uint8Array): Author {
+  const found = fromFieldsOf(bytes)
+  const shown = readHeaders(Buffer.concat([TRACE, bytes.subarray(0, Math.min(found.headerEnd, HEADER_BYTES_MAX))]))
+  const fields = shown.fields.filter(({ name }) => name === 'from')
+  const texts = fields.map((field) => fieldText(field))
+  const addresses = texts.flatMap((text) => parseAddressList(text)).map(({ email }) => email)
+  const unclear = (problem: string): Author => ({
+    domain: '',
+    domains: authorDomainsIn(addresses, [...texts, ...found.texts], AUTHOR_DOMAINS_MAX),
+    problem,
+  })
+  const [field, more] = fields
+  if (field === undefined || more !== undefined || found.count !== 1) {
+    return unclear('There is not exactly one From field.')
+  }
+  const { value, end } = field
+  const isPlainField =
+    found.value !== null && Buffer.compare(value, found.value) === 0 && value.length < FIELD_BYTES_MAX
+  const isWithin = end <= HEADER_BYTES_MAX - TRACE_BYTES_MAX && found.line <= HEADER_LINES_MAX - TRACE_LINES_MAX
+  if (!isPlainField || !isWithin) return unclear('The From field has no plain form.')
+  if (addresses.length !== 1) return unclear('There is not exactly one address in From.')
+  const email = addresses[0]!
+  const domain = hostName(email.slice(email.lastIndexOf('@') + 1))
+  const isAddress = domain !== null && LOCAL_PART.test(email.slice(0, Math.max(0, email.lastIndexOf('@'))))
+  const isReadAlike = isUtf8(value) || !/[^\x00-\x7f]/.test(email)
+  if (!isAddress || !isReadAlike || !standsAlone(texts[0]!, email)) return unclear('The address in From is not clear.')
+  return { domain, domains: [domain], problem: '' }
+}
+
+/** The A-labels of a domain that every reader looks up by the same name; null for any other text. */
+function hostName(text: string): string | null {
+  const isAscii = !/[^\x00-\x7f]/.test(text)
+  const name = isAscii ? text.toLowerCase() : domainToASCII(text)
+  if (DOMAIN_LITERAL.test(name)) return name
+  if (name.length > 253 || !name.split('.').every((label) => LABEL.test(label))) return null
+  // Where something was mapped (invisible characters, other forms of letters), not every reader maps it alike.
+  return isAscii || domainToUnicode(name) === text.normalize('NFC').toLowerCase() ? name : null
+}
+
+/**
+ * The words of a From value: quoted string, comment (RFC 5322 nests them; two levels occur), encoded word, address in
+ * angle brackets, and plain text. What matches none of these has no single reading.
+ */
+const WORD =
+  /"(?:[^"\\]|\\.)*"|\((?:[^()\\]|\\.|\((?:[^()\\]|\\.)*\))*\)|=\?[\w.:+*-]{1,90}\?[bq]\?[^?<>@"\s]*\?=|<[^<>"()\\]*>|<"[^"\\<>@]*"@[^<>"()\\]*>|\\[^"<>()@\\,;:]|[^"()<>\\=]+|=/isy
+
+/** Whether the address stands in the text as it is, and no other reading of the text yields another one. */
+function standsAlone(text: string, email: string): boolean {
+  const bare = withoutNames(text)
+  if (bare === null) return false
+  const open = bare.indexOf('<')
+  if (open < 0) return isOnlyAddress(bare, email)
+  const close = bare.indexOf('>', open)
+  const name = bare.slice(0, open)
+  const rest = bare.slice(close + 1)
+  // `a@x, b <c@y>` names two; a group (RFC 5322 3.4) names any number.
+  if (/[<>@]/.test(rest) || (name.includes('@') && /[,:;]/.test(name))) return false
+  if (bare.includes(':') && rest.includes(';')) return false
+  return bare.slice(open + 1, close).trim() === email
+}
+
+/** `ann@x`, perhaps with words in front: the old form without angle brackets. */
+function isOnlyAddress(bare: string, email: string): boolean {
+  const words = bare.replace(/[\s,;]+$/, '').split(/\s+/)
+  return !bare.includes(':') && words.pop() === email && !words.some((word) => word.includes('@'))
+}
+
+/** The text without quoted strings and comments; null when one of them is not closed, or something is out of place. */
+function withoutNames(text: string): string | null {
+  let bare = ''
+  WORD.lastIndex = 0
+  for (let at = 0; at < text.length; ) {
+    const word = WORD.exec(text)?.[0]
+    if (word === undefined) return null
+    at = WORD.lastIndex
+    const isName = word.startsWith('(') || (word.startsWith('"') && text[at] !== '@')
+    bare += isName ? ' ' : word
+  }
+  return bare
+}
