@@ -99,9 +99,9 @@ function standsAlone(text: string, email: string): boolean {
   return bare.slice(open + 1, close).trim() === email
 }
 
-/** `ann@x`, perhaps with words in front: the old form without angle brackets. */
+/** `ann@x`, perhaps with words in front: the old form without angle brackets. A separator may stand at the end. */
 function isOnlyAddress(bare: string, email: string): boolean {
-  const words = bare.replace(/[\s,;]+$/, '').split(/\s+/)
+  const words = bare.split(/[\s,;]+/).filter((word) => word !== '')
   return !bare.includes(':') && words.pop() === email && !words.some((word) => word.includes('@'))
 }
 

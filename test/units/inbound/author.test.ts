@@ -14,7 +14,7 @@ import { type Zone, zoneResolver } from '../../support/dns.ts'
 import { Random } from '../../support/random.ts'
 
 const SEED = Number(process.env.TEST_SEED ?? 13)
-const ROUNDS = 3000
+const ROUNDS = 2000
 const ENVELOPE = 'x@evil.test'
 
 const key = ed25519Key()

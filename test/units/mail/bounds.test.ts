@@ -4,6 +4,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ADDRESSES_MAX, parseAddressList } from '../../../src/mail/address.ts'
+import { AUTHOR_DOMAINS_MAX, readAuthor } from '../../../src/mail/author.ts'
 import { decodeHeader } from '../../../src/mail/decode.ts'
 import { FILE_NAME_MAX } from '../../../src/mail/file-name.ts'
 import { HTML_TEXT_MAX, htmlToText } from '../../../src/mail/html-text.ts'
@@ -267,4 +268,34 @@ test('random bytes, and real mails with random damage', ends, () => {
     soundMail(Buffer.from(text, 'latin1'))
     soundMail(Buffer.from(Array.from({ length: random(300) }, () => random(256))))
   }
+})
+
+test('From fields of 60 KB and 1 MB of every character that means something', ends, () => {
+  const pieces = [
+    '(',
+    '((a)',
+    '(a)',
+    '"',
+    '"\\',
+    '<',
+    '<"a"@',
+    '=?utf-8?Q?a?=',
+    'a@b,',
+    '@a.b',
+    '\\(',
+    ' ',
+    'a ',
+    ':',
+    ';',
+    '\r\n ',
+  ]
+  for (const piece of [...pieces, '\r\nFrom:a@b.test', '\r\nno field']) {
+    for (const size of [60_000, 1_000_000]) {
+      const from = `From: ${piece.repeat(size / piece.length)}x@good.example\r\n\r\nx`
+      const { domains } = readAuthor(Buffer.from(from, 'latin1'))
+      assert.ok(domains.length <= AUTHOR_DOMAINS_MAX)
+    }
+  }
+  const many = Array.from({ length: 100 }, (_, at) => `a@d${at}.example`).join(', ')
+  assert.equal(readAuthor(Buffer.from(`From: ${many}\r\n\r\n`)).domains.length, AUTHOR_DOMAINS_MAX)
 })
