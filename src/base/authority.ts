@@ -1,7 +1,7 @@
 // The name servers that speak for a name: who asks them sees a record the moment it is published.
 
-import ipaddr from 'ipaddr.js'
 import type { NameServer } from './dns-exchange.ts'
+import { isPublicAddress } from './public-address.ts'
 
 /** Name servers of a zone that are looked up, and addresses that are given. */
 const SERVERS_MAX = 4
@@ -19,7 +19,7 @@ export async function authoritiesOf(name: string, resolve: Resolve): Promise<Nam
     if (hosts === null) return []
     if (hosts.length === 0) continue
     const addresses = await Promise.all(hosts.slice(0, SERVERS_MAX).map((host) => addressesOf(host, resolve)))
-    const usable = addresses.flat().filter(isPublic).slice(0, SERVERS_MAX)
+    const usable = addresses.flat().filter(isPublicAddress).slice(0, SERVERS_MAX)
     return usable.map((address) => ({ address, port: PORT }))
   }
   return []
@@ -38,8 +38,4 @@ async function look(name: string, type: string, resolve: Resolve): Promise<strin
     const { code } = error as { code?: string }
     return code === 'ENOTFOUND' || code === 'ENODATA' ? [] : null
   }
-}
-
-function isPublic(address: string): boolean {
-  return ipaddr.isValid(address) && ipaddr.process(address).range() === 'unicast'
 }

@@ -2,11 +2,21 @@
 
 import ipaddr from 'ipaddr.js'
 
+/** The one range global unicast addresses are assigned from (RFC 4291 §2.4, IANA); every other range is special or unassigned. */
+const GLOBAL_UNICAST: [ipaddr.IPv6, number] = [ipaddr.IPv6.parse('2000::'), 3]
+
+/** `::a.b.c.d`, which ipaddr.js takes for a mapped address. */
+const IPV4_COMPATIBLE = /^::\d+\.\d/
+
 /**
- * True for a plain unicast address of the open network. False for loopback, private, link-local and shared ranges, for multicast
- * and what is reserved, for the forms that carry an IPv4 address inside an IPv6 one (NAT64, 6to4, Teredo…) whatever that is, and
- * for text that is no address. An IPv4-mapped address is what it maps to.
+ * True for a plain unicast address of the open network; of IPv6 that is 2000::/3 without its special ranges. False for loopback,
+ * private, link-local and shared ranges, for multicast and what is reserved or unassigned, for the forms that carry an IPv4
+ * address inside an IPv6 one (NAT64, 6to4, Teredo, IPv4-compatible, IPv4-translated…) whatever that is, for an address with a
+ * zone, and for text that is no address. An IPv4-mapped address is what it maps to.
  */
 export function isPublicAddress(address: string): boolean {
-  return ipaddr.isValid(address) && ipaddr.process(address).range() === 'unicast'
+  if (!ipaddr.isValid(address) || IPV4_COMPATIBLE.test(address)) return false
+  const parsed = ipaddr.process(address)
+  if (parsed.range() !== 'unicast') return false
+  return !(parsed instanceof ipaddr.IPv6) || (parsed.zoneId === undefined && parsed.match(GLOBAL_UNICAST))
 }

@@ -1,6 +1,6 @@
 // The arguments of MAIL and RCPT, read strictly: a path and its parameters (RFC 5321 4.1.2).
 
-import { parseMailbox } from '../mail/address.ts'
+import { parseMailbox, parseSender } from '../mail/address.ts'
 import { MAX_MAIL_BYTES } from './limits.ts'
 import { type Reply, refusals, replies } from './replies.ts'
 
@@ -44,7 +44,7 @@ export function readSender(command: string): Sender | Reply {
   const utf8 = parameters.has('SMTPUTF8')
   if (path === '') return { address: '', declaredBytes, utf8 }
   if (!utf8 && !isAscii(path)) return replies.needsUtf8
-  const mailbox = parseMailbox(path)
+  const mailbox = parseSender(path)
   return mailbox ? { address: mailbox.email, declaredBytes, utf8 } : replies.badSender
 }
 

@@ -9,6 +9,20 @@ export const MAX_ERRORS = 50
 /** Received fields from which a mail is taken to loop; RFC 5321 6.3 asks for at least 100. */
 export const MAX_RECEIVED = 100
 
+/** Offences of a source (unknown recipients, refused messages, protocol errors) that cost nothing, and from which it is put off. */
+export const OFFENCE_FREE = 20
+export const OFFENCE_BLOCK = 100
+/** Most offences, and most credit, that a source is remembered for. */
+export const OFFENCE_LIMIT = 200
+/** Offences that an accepted message makes up for. */
+export const ACCEPTED_CREDIT = 2
+/** Time in which what a source did counts half, in ms. */
+export const OFFENCE_HALF_LIFE_MS = 3_600_000
+/** Longest wait before a command of a source is carried out, in ms. */
+export const THROTTLE_MS = 10_000
+/** Sources whose offences are remembered. */
+export const MAX_THROTTLED_SOURCES = 10_000
+
 /** Time for one whole command in ms; RFC 5321 4.5.3.2.7 asks for 5 minutes. */
 export const COMMAND_MS = 300_000
 /** Longest pause inside a mail in ms; RFC 5321 4.5.3.2.5 asks clients to send a block within 3 minutes. */

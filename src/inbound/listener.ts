@@ -20,6 +20,7 @@ import { findRemoteName } from './remote-name.ts'
 import { line, type Reply, refusals, replies } from './replies.ts'
 import { ReportAddresses } from './report-address.ts'
 import { type Desk, Session } from './session.ts'
+import { SourceThrottle } from './source-throttle.ts'
 import { Spool } from './spool.ts'
 
 /** What the SMTP door tells the operator. */
@@ -44,6 +45,7 @@ class Listener implements Inbound {
   readonly #spool: Spool
   readonly #journal: Journal
   readonly #connections: Connections
+  readonly #throttle: SourceThrottle
   readonly #server: Server
   readonly #protocol: SMTPServer
   readonly #desk: Desk
@@ -60,15 +62,18 @@ class Listener implements Inbound {
     this.#spool = new Spool(app.folder.spool)
     this.#journal = new Journal({ db, inboundLog: store.inboundLog, clock, log })
     this.#connections = new Connections({ total: config.SMTP_MAX_CONNECTIONS, perAddress: config.SMTP_MAX_PER_ADDRESS })
+    this.#throttle = new SourceThrottle({ clock, log })
     this.#protocol = openProtocol({ hostName: config.MAIL_HOSTS[0]!, tls: app.folder.tls, log })
     const divisions = new Divisions(clock)
     const { emails, feedback } = app.outbound
     const reports = new ReportAddresses({ config, vault: app.vault, emails })
     const recipients = new Recipients({ directory, accounts: store.accounts, clock, divisions, reports })
     const bounces = new Bounces({ feedback, journal: this.#journal, log })
-    const receiver = new Receiver({ app, spool: this.#spool, journal: this.#journal, recipients, divisions, bounces })
+    const own = { app, spool: this.#spool, journal: this.#journal, throttle: this.#throttle }
+    const receiver = new Receiver({ ...own, recipients, divisions, bounces })
     this.#desk = this.#openDesk(recipients, receiver)
-    this.#server = createServer((socket) => {
+    // A peer that has sent its last command may close its half at once and still reads the answers (Exim does).
+    this.#server = createServer({ allowHalfOpen: true }, (socket) => {
       this.#accept(socket).catch((error: unknown) => {
         log.error({ err: error }, 'an SMTP connection could not be taken')
         socket.destroy()
@@ -132,6 +137,7 @@ class Listener implements Inbound {
     socket.once('close', leave)
     const source = await this.#sourceOf(socket)
     if (source === null) return turnAway(socket, replies.badProxy)
+    if (this.#throttle.delay(source.address) === null) return turnAway(socket, replies.blocked)
     const forget = this.#connections.count(source.address)
     if (!forget) return turnAway(socket, replies.tooManyHere)
     if (socket.destroyed || !this.#server.listening) {
@@ -168,6 +174,9 @@ class Listener implements Inbound {
         try {
           const verdict = await recipients.judge(path, { sender, recipients: taken, report })
           if (!isTurned(verdict)) return verdict
+          // Whoever tries addresses tries domains as well.
+          if (verdict.refusal === refusals.unknown || verdict.refusal === refusals.foreign)
+            this.#throttle.offended(peer.address, 'unknown_recipient')
           await this.#journal.refuseRecipient(verdict, sender, peer)
           return verdict.refusal.reply
         } catch (error) {
@@ -176,6 +185,8 @@ class Listener implements Inbound {
         }
       },
       receive: (content, transaction, peer) => this.#track(receiver.receive(content, transaction, peer)),
+      delay: (address) => this.#throttle.delay(address),
+      noteProtocolError: (address) => this.#throttle.offended(address, 'protocol_error'),
       noteFault: (fault, peer) => this.#journal.countFault(fault, peer),
       left: (session) => this.#forget(session),
     }

@@ -7,6 +7,7 @@ import type { Mailbox } from '../directory/mailboxes.ts'
 import { recordReceived } from '../events/received.ts'
 import type { Arrival, Inspection } from '../mail/mail.ts'
 import type { DeliverTarget } from '../store/deliver.ts'
+import type { InboundReason } from '../store/inbound-log.ts'
 import { scriptCalls } from '../store/script-calls.ts'
 import type { Bounces } from './bounces.ts'
 import { Budget } from './budget.ts'
@@ -17,12 +18,15 @@ import { AT_WORK_BYTES, AT_WORK_LEAST, MAX_WAITING } from './limits.ts'
 import type { Passage } from './passage.ts'
 import type { Recipient, Recipients } from './recipients.ts'
 import { type Refusal, type Reply, refusals, replies } from './replies.ts'
+import type { SourceThrottle } from './source-throttle.ts'
 import { type Spool, SpoolFull } from './spool.ts'
 import type { Peer, Transaction } from './transaction.ts'
 import type { MailStream } from './wire.ts'
 
 /** Bytes at work for each byte of a mail: as it came, as it will be stored, and in between. */
 const COPIES = 3
+/** Reasons to refuse a message that speak against its source. */
+const OFFENSIVE: ReadonlySet<InboundReason> = new Set(['bad_bytes', 'dmarc_reject', 'spam'])
 
 /** From addresses whose domains are compared with those of this appliance. */
 const AUTHORS_MAX = 20
@@ -34,6 +38,7 @@ interface Parts {
   recipients: Recipients
   divisions: Divisions
   bounces: Bounces
+  throttle: SourceThrottle
 }
 
 export class Receiver {
@@ -55,9 +60,20 @@ export class Receiver {
       if (!content.readableEnded) return replies.closing
       refusal = this.#explain(error, passage)
     }
+    this.#rate(passage, refusal)
     if (refusal === null) return replies.queued(transaction.queueId)
     await this.#parts.journal.refuseMail(passage, refusal)
     return refusal.reply
+  }
+
+  /** Only what the message itself earned: no failure of ours, no wish of its recipients. */
+  #rate({ peer, judgement }: Passage, refusal: Refusal | null): void {
+    const { throttle } = this.#parts
+    if (refusal === null) {
+      if (!judgement?.junk) throttle.accepted(peer.address)
+    } else if (refusal.reply.code >= 500 && refusal.reason !== null && OFFENSIVE.has(refusal.reason)) {
+      throttle.offended(peer.address, 'refused_message')
+    }
   }
 
   /** @returns why the mail is turned away, or null once it is stored for good */
@@ -184,6 +200,9 @@ export class Receiver {
   }
 
   #explain(error: unknown, { transaction }: Passage): Refusal {
+    // Both happen to a mailbox in ordinary use: they are answered, and are no failure of ours.
+    if (error instanceof MailboxFilled) return transaction.recipients.length > 1 ? refusals.oneFull : refusals.full
+    if (error instanceof MailboxEnded) return refusals.failure
     this.#parts.app.log.error({ err: error, queueId: transaction.queueId }, 'a mail could not be taken')
     return isFull(error) ? refusals.noRoom : refusals.failure
   }

@@ -45,6 +45,7 @@ export const replies = {
   closing: reply(421, '4.3.2', 'The service is closing'),
   tooManyHere: reply(421, '4.7.0', 'Too many connections from your address'),
   tooMany: reply(421, '4.3.2', 'Too many connections'),
+  blocked: reply(421, '4.7.0', 'Too much from your address was refused, try again later'),
   badProxy: reply(421, '4.7.0', 'A valid PROXY header was expected'),
 } as const
 
@@ -55,6 +56,7 @@ export const refusals = {
   suspended: refusal('mailbox_suspended', 550, '5.2.1', 'The mailbox is suspended'),
   teamSuspended: refusal('mailbox_suspended', 450, '4.2.1', 'The mailbox does not take mail at the moment'),
   full: refusal('mailbox_full', 452, '4.2.2', 'The mailbox is full'),
+  oneFull: refusal('temporary_failure', 452, '4.2.2', 'One of the mailboxes is full, send the message again'),
   longFull: refusal('mailbox_full', 552, '5.2.2', 'The mailbox has been full for days'),
   filtered: refusal('sender_filtered', 550, '5.7.1', 'The recipient does not take mail from this sender'),
   divided: refusal('sender_filtered', 451, '4.7.1', 'Not all recipients take this mail, send it again one by one'),

@@ -30,6 +30,10 @@ export interface Desk {
   judge(path: RecipientPath, transaction: Transaction, peer: Peer): Promise<Recipient | ReportRecipient | Reply>
   /** Reads the content to its end, whatever comes of it. */
   receive(content: MailStream, transaction: Transaction, peer: Peer): Promise<Reply>
+  /** How long (ms) a command of that address waits, for what its source did before; null when the source is put off. */
+  delay(address: string): number | null
+  /** A command that was none, or not one for now. */
+  noteProtocolError(address: string): void
   /** A line or a mail that broke the rules of RFC 5321 2.3.8. */
   noteFault(fault: LineFault, peer: Peer): void
   left(session: Session): void
@@ -89,10 +93,24 @@ export class Session extends SMTPConnection {
     wire.onprogress = () => {
       if (this.#content) this.#content.lastByteAt = this.#desk.clock.now()
     }
+    // The peer has closed its half, and all it sent before has been answered.
+    wire.once('finish', () => this.close())
     return wire
   }
 
   override _onCommand(command: Buffer, done: Done = () => {}): void {
+    const delay = this.#desk.delay(this.remoteAddress)
+    if (delay === 0) this.#runCommand(command, done)
+    else if (delay === null) this.#say(replies.blocked)
+    else {
+      this.#desk.clock.after(delay, () => {
+        // A session that was closed meanwhile has nobody left to answer.
+        if (this._socket.writable) this.#runCommand(command, done)
+      })
+    }
+  }
+
+  #runCommand(command: Buffer, done: Done): void {
     const next = () => {
       this.#lastCommandAt = this.#desk.clock.now()
       if (this.#closing && !this.#transaction) this.#say(replies.closing)
@@ -106,8 +124,10 @@ export class Session extends SMTPConnection {
 
   override send(code: number, data?: string | string[] | null, context?: string | false): void {
     if (code !== 220) this.#gatherReplies()
+    if (this._socket.readyState === 'writeOnly') showOpen(this._socket)
     super.send(code, data, context)
     if (code < 500) return
+    if (isProtocolError(code)) this.#desk.noteProtocolError(this.remoteAddress)
     this.#errors++
     if (this.#errors > MAX_ERRORS) this.#say(replies.tooManyErrors)
   }
@@ -118,6 +138,15 @@ export class Session extends SMTPConnection {
     if (socket.writableCorked > 0) return
     socket.cork()
     setImmediate(() => socket.uncork())
+  }
+
+  /** Called with each socket of the session, the one inside TLS too. */
+  override _armTimeout(socket: Socket = this._socket): void {
+    super._armTimeout(socket)
+    // Nothing is read, and nothing can be answered, while TLS is being agreed on.
+    socket.once('end', () => {
+      if (this._upgrading) socket.destroy()
+    })
   }
 
   override _resetSession(): void {
@@ -241,4 +270,14 @@ export class Session extends SMTPConnection {
     const allowed = CONTENT_MS + (Math.min(content.stream.byteLength, MAX_MAIL_BYTES) / CONTENT_BYTES_PER_S) * 1000
     return now - content.lastByteAt > PAUSE_MS || now - content.since > allowed
   }
+}
+
+/** RFC 5321 4.2.2 and 4.1.1.11; other 5xx replies say no to an address or a message. */
+function isProtocolError(code: number): boolean {
+  return (code >= 500 && code <= 504) || code === 555
+}
+
+/** smtp-server writes to a socket only while it is "open": for a peer that has closed its own half, that is as long as we have not. */
+function showOpen(socket: Socket): void {
+  Object.defineProperty(socket, 'readyState', { get: () => (socket.writable ? 'open' : 'closed') })
 }

@@ -28,7 +28,10 @@ export function openSupervisor(app: Context): Service {
   const bree = new Bree({
     root: false,
     logger: silent as never,
-    errorHandler: (error, data) => app.log.error({ err: error, worker: data.name }, 'a worker died'),
+    // Bree ends a thread that was asked to stop by force, once it is done, and takes that for an error.
+    errorHandler: (error, data) => {
+      if (!stopping) app.log.error({ err: error, worker: data.name }, 'a worker died')
+    },
     workerMessageHandler: () => {},
     jobs: THREADS.map(({ name, workers }) => ({
       name,

@@ -18,8 +18,10 @@ const ATOM = `(?:[A-Za-z0-9!#$%&'*+\\/=?^_\`\\{\\|\\}~\\-]|${BEYOND_ASCII})+`
 const DOT_STRING = new RegExp(`^${ATOM}(?:\\.${ATOM})*$`, 'v')
 const QUOTED_STRING = new RegExp(`^"(?:[ !#-\\[\\]-~]|${BEYOND_ASCII}|\\\\[ -~])*"$`, 'v')
 const LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/
+/** A name in DNS is not always a host name (RFC 2181 11): domains of envelope senders have underscores. */
+const SENDER_LABEL = /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/
 /** What may stand in a domain before it becomes ASCII: so domainToASCII sees no "%", "/" or "@" it would act on. */
-const DOMAIN_TEXT = /^[A-Za-z0-9.\-\u0080-\u{10ffff}]+$/u
+const DOMAIN_TEXT = /^[A-Za-z0-9._\-\u0080-\u{10ffff}]+$/u
 
 export interface Mailbox {
   email: string
@@ -31,10 +33,19 @@ export interface Mailbox {
 
 /** A Mailbox of RFC 5321 4.1.2 (RFC 6531 for UTF-8), whole and nothing else; null for anything that is none. */
 export function parseMailbox(text: string): Mailbox | null {
+  return parse(text, LABEL)
+}
+
+/** The address of an envelope sender: a Mailbox whose domain may have underscores; null for anything else. */
+export function parseSender(text: string): Mailbox | null {
+  return parse(text, SENDER_LABEL)
+}
+
+function parse(text: string, label: RegExp): Mailbox | null {
   const at = text.lastIndexOf('@')
   if (at < 1 || text.length > MAILBOX_MAX) return null
   const local = localPart(text.slice(0, at))
-  const domain = domainPart(text.slice(at + 1))
+  const domain = domainPart(text.slice(at + 1), label)
   if (local === null || domain === null) return null
   const email = `${local}@${domain}`
   return Buffer.byteLength(email) > MAILBOX_MAX ? null : { email, local, domain }
@@ -56,13 +67,13 @@ function localPart(text: string): string | null {
   return DOT_STRING.test(content) ? content : `"${content.replace(/["\\]/g, '\\$&')}"`
 }
 
-function domainPart(text: string): string | null {
+function domainPart(text: string, label: RegExp): string | null {
   if (text.startsWith('[')) return addressLiteral(text)
   if (!DOMAIN_TEXT.test(text)) return null
   const domain = /[^\x00-\x7f]/.test(text) ? domainToASCII(text) : text.toLowerCase()
   // Full-width digits become an IPv4 address there: what was no number before must not be one after.
   if (domain !== text.toLowerCase() && isIPv4(domain)) return null
-  return domain.split('.').every((label) => LABEL.test(label)) ? domain : null
+  return domain.split('.').every((each) => label.test(each)) ? domain : null
 }
 
 /** RFC 5321 4.1.3: IPv4 or tagged IPv6; no other tag was ever registered. */

@@ -11,6 +11,7 @@ import { type Headers, readHeaders } from './headers.ts'
 import type { Arrival, AuthResult, AuthVerdict, SignatureVerdict } from './mail.ts'
 import { resultsHeader } from './results-header.ts'
 import { resultOf, type Signatures, verifySignatures } from './signatures.ts'
+import { checkableSender } from './spf-labels.ts'
 
 /** Wall clock for the whole check; what is not decided by then is "temperror". */
 export const DEADLINE_MS = 10_000
@@ -77,20 +78,21 @@ interface Spf {
 async function checkSpf(arrival: Arrival, dns: WatchedDns): Promise<Spf> {
   const identity = arrival.mailFrom || `postmaster@${arrival.helo}`
   const domain = clean(identity.slice(identity.lastIndexOf('@') + 1).toLowerCase(), 255)
+  const { sender, restore } = checkableSender(arrival.mailFrom)
   try {
     const { status } = await mailauthSpf.spf({
-      sender: arrival.mailFrom,
+      sender,
       ip: arrival.remoteAddress,
       helo: arrival.helo,
       mta: arrival.hostName,
-      resolver: dns.resolve,
+      resolver: (name, type) => dns.resolve(restore(name), type),
       maxResolveCount: SPF_LOOKUPS_MAX,
       maxVoidCount: SPF_VOID_LOOKUPS_MAX,
       strict: true,
     })
     // A mechanism may take a lost answer for a "no": past the deadline nothing is certain.
     if (dns.expired) return { result: 'temperror', domain, reason: 'The name servers did not answer in time.' }
-    const said = typeof status.comment === 'string' ? status.comment.replace(`${arrival.hostName}: `, '') : ''
+    const said = typeof status.comment === 'string' ? restore(status.comment).replace(`${arrival.hostName}: `, '') : ''
     return { result: resultOf(status.result), domain, reason: clean(said, REASON_MAX) }
   } catch (error) {
     return { result: 'permerror', domain, reason: clean(`SPF could not be checked: ${error}`, REASON_MAX) }

@@ -156,6 +156,37 @@ test('a mail that turns out too large for its mailbox is refused for that mailbo
   assert.match(await finish(lying, long), /^552 5\.3\.4 /)
 })
 
+test('of messages that race for the last room the loser is put off, and nothing is logged as an error', async () => {
+  const { store, log } = house.app
+  const { deliver } = store
+  const { error } = log
+  const errors: unknown[] = []
+  log.error = (...given: unknown[]) => void errors.push(given)
+  for (const [name, others] of [
+    ['race', []],
+    ['race2', [ben.email]],
+  ] as const) {
+    const mailbox = await team.mailbox(`${name}@in.test`, { quotaBytes: QUOTA })
+    const large = plainMail({ from: 'a@out.test', to: mailbox.email, text: `${'x'.repeat(998)}\r\n`.repeat(6000) })
+    await using winner = await transaction(large.length)
+    await using loser = await transaction(large.length)
+    for (const client of [winner, loser]) await client.command(`RCPT TO:<${mailbox.email}>`, 250)
+    for (const other of others) await loser.command(`RCPT TO:<${other}>`, 250)
+    // The winner is stored after room for the loser was found.
+    store.deliver = async (...given: Parameters<typeof deliver>) => {
+      store.deliver = deliver
+      assert.match(await finish(winner, large), /^250 /)
+      return deliver.apply(store, given)
+    }
+    assert.match(await finish(loser, large.replace('Subject:', 'Subject: second')), /^452 4\.2\.2 /)
+    const row = await lastRow()
+    assert.deepEqual([row!.status, row!.smtp_reply.slice(0, 9)], ['deferred', '452 4.2.2'])
+    assert.equal((await store.accounts.byMailbox(mailbox.id))!.messageCount, 1)
+  }
+  log.error = error
+  assert.deepEqual(errors, [])
+})
+
 test('a mailbox that ends while the mail comes in takes nothing, and nobody is told it had', async () => {
   const { mailboxes } = house.app.directory
   const ends = {

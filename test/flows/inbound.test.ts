@@ -15,6 +15,8 @@ const house = await startHouse({
     '_dmarc.out.test': { TXT: ['v=DMARC1; p=reject'] },
     '1.0.0.127.in-addr.arpa': { PTR: ['mx.out.test'] },
     'mx.out.test': { A: ['127.0.0.1'] },
+    'news_letter.out.test': { TXT: ['v=spf1 ip4:127.0.0.1 -all'] },
+    '_fail.out.test': { TXT: ['v=spf1 -all'] },
   },
 })
 after(async () => {
@@ -167,6 +169,48 @@ test('addresses beyond ASCII come in with SMTPUTF8', async () => {
   const [mail] = await keptIn(house, mailbox.id)
   assert.deepEqual([mail!.subject, mail!.mailFrom], ['Grüße', 'jürgen@out.test'])
   assert.match(await rawOf(house, mail!.id), /with UTF8SMTP id/)
+})
+
+test('a sender whose domain has underscores is taken, and SPF is asked of that domain', async () => {
+  const mailbox = await team.mailbox('letters@in.test')
+  await using client = await SmtpClient.greet(port)
+  for (const domain of ['news_letter.out.test', '_fail.out.test']) {
+    const content = plainMail({ from: 'ann@else.test', to: mailbox.email, subject: domain })
+    const reply = await client.mail({ from: `b+1@${domain}`, to: mailbox.email, content })
+    assert.equal(reply.code, 250, reply.text)
+  }
+  const mails = await keptIn(house, mailbox.id)
+  assert.deepEqual(
+    mails.map(({ mailFrom, authentication }) => [mailFrom, authentication.spf]),
+    [
+      ['b+1@news_letter.out.test', 'pass'],
+      ['b+1@_fail.out.test', 'fail'],
+    ],
+  )
+  const raw = await rawOf(house, mails[0]!.id)
+  assert.match(raw, /^Return-Path: <b\+1@news_letter\.out\.test>\r\n/)
+  assert.match(raw, /spf=pass smtp\.mailfrom=news_letter\.out\.test/)
+})
+
+test('a client that closes its half after QUIT hears that its message was taken', async () => {
+  const mailbox = await team.mailbox('half@in.test')
+  for (const secure of [false, true]) {
+    await using client = await SmtpClient.greet(port)
+    if (secure) {
+      await client.startTls()
+      await client.command('EHLO client.test', 250)
+    }
+    const subject = secure ? 'secure' : 'plain'
+    client.write(`MAIL FROM:<ann@out.test>\r\nRCPT TO:<${mailbox.email}>\r\nDATA\r\n`)
+    for (const code of [250, 250, 354]) await client.expect(code)
+    client.write(`${plainMail({ from: 'ann@out.test', to: mailbox.email, subject })}.\r\nQUIT\r\n`)
+    client.end()
+    await client.expect(250)
+    await client.expect(221)
+    assert.equal(await client.closed(), '')
+  }
+  const subjects = (await keptIn(house, mailbox.id)).map(({ subject }) => subject)
+  assert.deepEqual(subjects, ['plain', 'secure'])
 })
 
 test('a bounce is taken', async () => {

@@ -96,7 +96,8 @@ test('the claim token is polled until the owner has allowed sending, and then gi
   assert.equal(me.body.data?.quota_bytes, 5 * 1024 ** 3, JSON.stringify(me.body))
 })
 
-test('who polls too often is told to slow down, and may go on afterwards', async () => {
+test('who polls too often is told to slow down, and may go on afterwards; waiting is no error of ours', async (t) => {
+  const error = t.mock.method(house.app.log, 'error')
   const registered = await agent.register()
   await own(registered, false)
   const poll = () => agent.claim(registered.claim_token)
@@ -106,6 +107,7 @@ test('who polls too often is told to slow down, and may go on afterwards', async
   assert.equal(over.headers.get('retry-after'), '15')
   clock.leap(15_000)
   refusal(await poll(), 503, 'authorization_pending')
+  assert.equal(error.mock.callCount(), 0)
 })
 
 test('the owner takes sending back: tokens end at once, what waits is rejected, reading goes on', async () => {

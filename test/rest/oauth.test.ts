@@ -114,8 +114,10 @@ test('there are pages for the accounts that can be connected, and no others', as
   failure(await house.call('POST', `${house.origin}/oauth/callback/gmail_api`), 405, 'method_not_allowed')
 })
 
-test('without a client of the operator it is unavailable', async () => {
+test('without a client of the operator it is unavailable, and no error of ours', async (t) => {
+  const error = t.mock.method(house.app.log, 'error')
   failure(await authorize({ type: 'outlook_api' }), 503, 'service_unavailable')
+  assert.equal(error.mock.callCount(), 0)
 })
 
 test('a wrong wish is told by its member', async () => {

@@ -66,6 +66,8 @@ export class Listener {
       },
       serve,
     )
+    // A client that has sent its request may close its half at once and still reads the answer.
+    Object.assign(this.server, { httpAllowHalfOpen: true })
     this.server.maxConnections = CONNECTIONS_MAX
     this.server.setTimeout(SILENCE_TIMEOUT_MS)
     // Both expectations are left to the handler, which reads a body only when it wants it.

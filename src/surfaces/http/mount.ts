@@ -118,7 +118,7 @@ async function fail(visit: Visit, error: unknown): Promise<void> {
   const { ctx } = visit
   const shown =
     error instanceof ProductError ? error : new ProductError('internal_error', 'Something went wrong on our side.')
-  if (statusOf(shown.code) >= 500) visit.desk.app.log.error({ err: error, ...lineOf(visit) }, 'a request failed')
+  if (statusOf(shown.code) >= 500) noteFailure(visit, error)
   if (ctx.headerSent) {
     visit.res.destroy()
     return
@@ -126,6 +126,15 @@ async function fail(visit: Visit, error: unknown): Promise<void> {
   // The tag is that of the content, not of the error.
   ctx.remove('ETag')
   await sendError(visit, shown)
+}
+
+/** A "not now" that was said on purpose and stands for nothing that broke is no error, and has no stack worth reading. */
+function noteFailure(visit: Visit, error: unknown): void {
+  const { log } = visit.desk.app
+  const isExpected = error instanceof ProductError && error.code === 'service_unavailable' && error.cause === undefined
+  if (!isExpected) log.error({ err: error, ...lineOf(visit) }, 'a request failed')
+  else
+    log.info({ event: 'http.unavailable', reason: error.message, ...lineOf(visit) }, 'Request answered with "not now"')
 }
 
 /** One line for the operator; aloud when the client wants to find its request again. */

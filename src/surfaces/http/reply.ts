@@ -121,6 +121,9 @@ export async function sendStream(visit: Visit, { headers, open }: StreamAnswer):
   // Koa ends it with the connection.
   body.once('close', () => visit.end())
   req.socket.setTimeout(STREAM_SILENCE_MS)
+  // A stream has no last answer to wait for: a client that closes its half has left.
+  if (req.socket.readableEnded) req.socket.destroy()
+  else req.socket.once('end', () => req.socket.destroy())
 }
 
 /** Sends a page. */

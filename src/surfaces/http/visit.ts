@@ -116,14 +116,22 @@ export class Visit {
     return this.#source
   }
 
-  /** Aborted when the client goes away before its answer. */
+  /**
+   * Aborted when the client goes away before its answer. A client that closes only its half cannot be told apart from one that
+   * left: what listens to this signal is not worth its cost then. Other requests are answered.
+   */
   get signal(): AbortSignal {
     if (this.#leaving === undefined) {
       const leaving = new AbortController()
       this.#leaving = leaving
-      this.res.once('close', () => {
+      const { socket } = this.req
+      const leave = () => {
         if (!this.res.writableFinished) leaving.abort()
-      })
+      }
+      this.res.once('close', leave)
+      socket.once('end', leave)
+      this.atEnd(() => socket.off('end', leave))
+      if (socket.readableEnded) leave()
     }
     return this.#leaving.signal
   }

@@ -5,7 +5,14 @@ import { test } from 'node:test'
 import { isPublicAddress } from '../../../src/base/public-address.ts'
 
 test('addresses of the open network', () => {
-  for (const address of ['8.8.8.8', '1.1.1.1', '100.63.255.255', '2001:4860:4860::8888', '::ffff:8.8.8.8']) {
+  for (const address of [
+    '8.8.8.8',
+    '1.1.1.1',
+    '100.63.255.255',
+    '2001:4860:4860::8888',
+    '2620:fe::fe',
+    '::ffff:8.8.8.8',
+  ]) {
     assert.equal(isPublicAddress(address), true, address)
   }
 })
@@ -19,6 +26,19 @@ test('addresses that lie inside, or nowhere', () => {
     ...['64:ff9b::7f00:1', '64:ff9b::808:808', '64:ff9b:1::1', '2002:7f00:1::', '2002:808:808::', '2001::1'],
   ]
   for (const address of inside) assert.equal(isPublicAddress(address), false, address)
+})
+
+test('of IPv6 only 2000::/3 is open, without its special ranges', () => {
+  const special = [
+    // IPv4-compatible and IPv4-translated (RFC 4291 2.5.5.1, RFC 2765), a local-use NAT64 prefix (RFC 8215).
+    ...['::127.0.0.1', '::8.8.8.8', '::ffff:0:127.0.0.1', '::ffff:0:8.8.8.8', '64:ff9b:1:2::8.8.8.8'],
+    // Unassigned, and what was assigned once.
+    ...['1::1', '200::1', '1fff:ffff::1', '4000::1', '5f00::1', '8000::1', 'c000::1', 'f000::1', 'fe00::1'],
+    // Special ranges inside: benchmarking, ORCHID, AS112, AMT, documentation.
+    ...['2001:2::1', '2001:10::1', '2001:20::1', '2001:3::1', '2001:4:112::1', '2620:4f:8000::1', '3fff::1'],
+    '2001:4860:4860::8888%eth0',
+  ]
+  for (const address of special) assert.equal(isPublicAddress(address), false, address)
 })
 
 test('decimal, octal, hexadecimal and short forms are judged by what they mean', () => {

@@ -56,7 +56,6 @@ async function serving(env: Record<string, string>): Promise<Appliance> {
   child.stderr!.pipe(process.stderr)
   const told: unknown[] = []
   for await (const line of createInterface({ input: child.stdout! })) if (told.push(JSON.parse(line)) === 2) break
-  child.stdout!.resume()
   const [first, opened] = told as [Appliance['first'], { msg: string; ports: { app: number } }]
   assert.equal(opened.msg, 'Mailstead is open')
   const end = async () => {
@@ -140,7 +139,16 @@ describe('as a process', () => {
       null,
     ])
     assert.deepEqual(await domains(), ['demo.test'])
+    const rest = appliance.child.stdout!.setEncoding('utf8').toArray()
     appliance.child.kill('SIGTERM')
     assert.deepEqual(await once(appliance.child, 'exit'), [0, null])
+    const lines = (await rest).join('').trim().split('\n')
+    const entries = lines.map((line) => JSON.parse(line) as { level: number; msg: string })
+    assert.deepEqual(
+      entries.filter(({ level }) => level > 30),
+      [],
+      'an end that was asked for is no error',
+    )
+    assert.equal(entries.at(-1)!.msg, 'closed')
   })
 })

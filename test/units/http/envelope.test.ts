@@ -107,6 +107,16 @@ describe('errors', () => {
     assert.doesNotMatch(JSON.stringify(lines[0]), /srk_/)
   })
 
+  test('a "not now" that was said on purpose is noted in one line without a stack', async () => {
+    const before = door.lines.length
+    const reply = await door.call('/api/v1/failing?code=service_unavailable')
+    const lines = door.lines.slice(before)
+    assert.deepEqual(
+      lines.map(({ level, event, request_id, err }) => [level, event, request_id, err]),
+      [[30, 'http.unavailable', reply.json.meta.request_id, undefined]],
+    )
+  })
+
   test('a reply that breaks its schema is a fault where replies are checked, and passes where they are not', async () => {
     const reply = await door.call('/api/v1/untrue')
     assert.equal(reply.status, 500)

@@ -1,6 +1,7 @@
 // What happens below the requests: sizes, broken bytes, slow clients, and closing the door.
 
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { after, before, describe, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
@@ -302,6 +303,19 @@ describe('a port', () => {
     const error = Object.assign(new Error('accept EMFILE'), { code: 'EMFILE' })
     server.emit('error', error)
     assert.deepEqual(failures, [error])
+  })
+})
+
+describe('a client that closes its half after the request', () => {
+  test('gets its answer, and then the end of the connection', async () => {
+    reset()
+    const { socket, text } = await open()
+    socket.end(`GET /api/v1/drip HTTP/1.1\r\n${AUTH}\r\n`)
+    await once(socket, 'data')
+    seen.gate.resolve()
+    await once(socket, 'close')
+    assert.equal(status(text()), 200)
+    assert.match(text(), /onetwo$/)
   })
 })
 

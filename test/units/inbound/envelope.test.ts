@@ -30,6 +30,17 @@ test('a source route is ignored', () => {
   assert.equal(recipient('RCPT TO:<@a.test,@b.test:ben@in.test>'), 'ben@in.test')
 })
 
+test('the domain of a sender may have underscores, that of a recipient may not', () => {
+  assert.deepEqual(sender('MAIL FROM:<ann@_spf_1.news_letter.Out.test>'), {
+    address: 'ann@_spf_1.news_letter.out.test',
+    declaredBytes: null,
+    utf8: false,
+  })
+  assert.equal(sender('MAIL FROM:<ann@out_.test>') instanceof Object, true)
+  assert.equal(sender('MAIL FROM:<ann@-_.test>'), '501 5.1.7')
+  assert.equal(recipient('RCPT TO:<ben@in_side.test>'), '501 5.1.3')
+})
+
 test('quoted local parts may hold what ends a path elsewhere', () => {
   assert.equal(recipient('RCPT TO:<"a b>c"@in.test>'), '"a b>c"@in.test')
   assert.equal(recipient('RCPT TO:<"a\\">b"@in.test>'), '"a\\">b"@in.test')

@@ -13,6 +13,7 @@ import { AT_WORK_BYTES, AT_WORK_LEAST, MAX_WAITING } from '../../../src/inbound/
 import { Receiver } from '../../../src/inbound/receive.ts'
 import type { Recipient, Recipients } from '../../../src/inbound/recipients.ts'
 import { line, type Refusal, refusals } from '../../../src/inbound/replies.ts'
+import { SourceThrottle } from '../../../src/inbound/source-throttle.ts'
 import type { HeldMail, Spool } from '../../../src/inbound/spool.ts'
 import type { Peer, Transaction } from '../../../src/inbound/transaction.ts'
 import type { MailStream } from '../../../src/inbound/wire.ts'
@@ -84,6 +85,7 @@ function open() {
     recipients,
     divisions: new Divisions(new ManualClock()),
     bounces,
+    throttle: new SourceThrottle({ clock: new ManualClock(), log: openLog('silent') }),
   })
   const send = async (given: Partial<MailStream> = {}, declaredBytes: number | null = null, copies = 1) => {
     const content = Object.assign(new PassThrough(), { byteLength: 10, sizeExceeded: false, fault: null, ...given })

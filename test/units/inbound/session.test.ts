@@ -34,6 +34,9 @@ const clock = new ManualClock()
 const taken: Taken[] = []
 const faults: LineFault[] = []
 const sessions = new Set<Session>()
+/** What the source has to wait for, and how often it broke the protocol. */
+let delay: number | null = 0
+let protocolErrors = 0
 /** What `receive` waits for before it answers. */
 let gate: Promise<void> = Promise.resolve()
 
@@ -56,13 +59,15 @@ const desk: Desk = {
     if (content.fault) return refusals.bareLf.reply
     return content.sizeExceeded ? refusals.tooLarge.reply : replies.queued(transaction.queueId)
   },
+  delay: () => delay,
+  noteProtocolError: () => protocolErrors++,
   noteFault: (fault) => faults.push(fault),
   left: (session) => sessions.delete(session),
 }
 
 const tls = await selfSigned('mx.in.test', Date.UTC(2020, 0), Date.UTC(2040, 0))
 const protocol = openProtocol({ hostName: 'mx.in.test', tls, log: openLog('silent') })
-const server = createServer((socket) => {
+const server = createServer({ allowHalfOpen: true }, (socket) => {
   const session = new Session(protocol, socket, { address: '192.0.2.1', port: 1 }, desk)
   sessions.add(session)
   session.init()
@@ -221,6 +226,47 @@ test('text beyond ASCII stands in addresses only', async () => {
   assert.equal(mail!.transaction.sender.address, 'jürgen@out.test')
 })
 
+for (const secure of [false, true]) {
+  test(`a peer that closes its half after QUIT gets all its answers${secure ? ' over TLS' : ''}`, async () => {
+    const open = Promise.withResolvers<void>()
+    gate = open.promise
+    await using client = await SmtpClient.greet(port)
+    if (secure) {
+      await client.startTls()
+      await client.command('EHLO client.test', 250)
+    }
+    await client.command('MAIL FROM:<ann@out.test>', 250)
+    await client.command('RCPT TO:<ben@in.test>', 250)
+    await client.command('DATA', 354)
+    client.write('Subject: one\r\n\r\n.\r\nQUIT\r\n')
+    client.end()
+    while (taken.length === 0 || !isHalfClosed()) await new Promise(setImmediate)
+    open.resolve()
+    assert.match((await client.reply()).text, /^250 2\.0\.0 Ok: queued as /)
+    assert.match((await client.reply()).text, /^221 /)
+    assert.equal(await client.closed(), '')
+    assert.equal(takenNow().length, 1)
+  })
+}
+
+test('a peer that closes its half without QUIT, or inside a mail, is answered what it asked and let go', async () => {
+  await using client = await SmtpClient.greet(port)
+  client.write('MAIL FROM:<ann@out.test>\r\nRCPT TO:<ben@in.test>\r\nRCPT TO:<unknown@in.test>\r\n')
+  client.end()
+  for (const code of [250, 250, 550]) await client.expect(code)
+  assert.equal(await client.closed(), '')
+  await using broken = await openContent()
+  broken.write('Subject: half\r\n')
+  broken.end()
+  assert.equal(await broken.closed(), '')
+  assert.deepEqual(takenNow(), [])
+})
+
+/** Whether a session has read the end of what its peer sends. */
+function isHalfClosed(): boolean {
+  return [...sessions].some(({ _socket }) => _socket.readableEnded)
+}
+
 test('an unfinished command is not run when the peer closes', async () => {
   await using client = await SmtpClient.greet(port)
   await client.command('MAIL FROM:<ann@out.test>', 250)
@@ -245,6 +291,31 @@ test('too many refused commands end the session; a mail that is taken starts the
   assert.match((await client.reply()).text, /^421 4\.7\.0 /)
   await client.closed()
   takenNow()
+})
+
+test('a source that is throttled waits for every answer, and one that is blocked is sent away', async () => {
+  await using client = await SmtpClient.greet(port)
+  protocolErrors = 0
+  delay = 4000
+  client.write('NOOP\r\nMAIL FROM:<ann@out.test>\r\nNONSENSE\r\nRCPT TO:<unknown@in.test>\r\n')
+  for (const code of [250, 250, 500, 550]) {
+    let answered = false
+    const answer = client.reply().finally(() => (answered = true))
+    for (const ms of [0, delay - 1]) {
+      clock.advance(ms)
+      // A greeting takes a while: what was sent before has been read, and what was answered has come.
+      await using other = await SmtpClient.connect(port)
+      await other.expect(220)
+      assert.equal(answered, false)
+    }
+    clock.advance(1)
+    assert.equal((await answer).code, code)
+  }
+  assert.equal(protocolErrors, 1, 'an unknown recipient is counted elsewhere')
+  delay = null
+  assert.match((await client.command('NOOP')).text, /^421 4\.7\.0 /)
+  assert.equal(await client.closed(), '')
+  delay = 0
 })
 
 test('STARTTLS drops what came before it, the state as well as bytes behind the command', async () => {

@@ -135,3 +135,18 @@ test('every expectation of mail-auth', { skip: fixturesMissing('spf/mail-auth') 
   }
   assert.ok(asked >= 81, String(asked))
 })
+
+test('a domain with underscores is asked for, also by macros, and named in the evidence', async () => {
+  const zone: Zone = {
+    'a_1.news_letter.test': { TXT: ['v=spf1 exists:%{l}.%{d}.hosts.test -all'] },
+    'ann.a_1.news_letter.test.hosts.test': { A: ['127.0.0.2'] },
+  }
+  const asked = { host: '192.0.2.1', helo: 'mx.test', mailfrom: 'ann@a_1.news_letter.test' }
+  const verdict = await spf(zone, asked)
+  assert.equal(verdict.spf, 'pass')
+  assert.equal(verdict.spfDomain, 'a_1.news_letter.test')
+  assert.match(verdict.spfReason, /^domain of ann@a_1\.news_letter\.test designates 192\.0\.2\.1/)
+  const names = verdict.dns.map(({ name }) => name)
+  assert.ok(names.includes('ann.a_1.news_letter.test.hosts.test'), names.join(' '))
+  assert.equal((await spf(zone, { ...asked, mailfrom: 'eve@a_1.news_letter.test' })).spf, 'fail')
+})
