@@ -128,7 +128,8 @@ function showWhatToTry(house: House, rootKey: string, mailbox: Mailbox, message:
   command('write to alice yourself', `swaks ${server} --from you@harbour.test --to ${mailbox.email}`)
 }
 
-async function tell(house: House, other: MailServer): Promise<void> {
+/** @param isOnce whether the appliance ends with the story */
+async function tell(house: House, other: MailServer, isOnce: boolean): Promise<void> {
   const { APP_ORIGIN: origin } = house.app.config
   heading('1  The appliance is up', 'on an empty folder; settings tell its ports, and where the servers of others are')
   line(`mail comes in on 127.0.0.1:${house.ports.smtp}, the API answers on ${origin}`)
@@ -155,16 +156,19 @@ async function tell(house: House, other: MailServer): Promise<void> {
     message = threads.find((thread) => thread.has_attachments)?.last_message.id ?? message
   }
   await tellSending(root, client(origin, alice.key), bob.email, other)
-  showWhatToTry(house, rootKey, alice, message)
+  // Nobody can paste anything once the appliance is gone.
+  if (!isOnce) showWhatToTry(house, rootKey, alice, message)
 }
 
+const isOnce = process.argv.includes('--once')
 const dataDir = await mkdtemp(join(tmpdir(), 'mailstead-demo-'))
 const dns = await startDns(zone)
 const other = await startMailServer()
 try {
   const house = await open(dataDir, dns.address, other)
-  await tell(house, other)
-  if (!process.argv.includes('--once')) {
+  await tell(house, other, isOnce)
+  if (isOnce) line('\n   That was the whole story. npm run demo leaves the appliance up, to be tried out.')
+  else {
     line('\n   Ctrl-C ends it and throws the folder away.')
     await Promise.race(['SIGINT', 'SIGTERM'].map((signal) => once(process, signal)))
   }

@@ -97,11 +97,18 @@ function explain(error: unknown): unknown {
  * Runs the house until SIGINT or SIGTERM; a second signal ends the process at once.
  * @throws ProductError when the disk fails: what is not on it is not promised, and nothing more can be
  * @param prepare see {@link HouseOptions}
+ * @param opened runs when everything listens
  */
-export async function serve(config: Config, prepare?: HouseOptions['prepare']): Promise<void> {
+export async function serve(
+  config: Config,
+  prepare?: HouseOptions['prepare'],
+  opened?: (house: House) => void,
+): Promise<void> {
   const house = await openHouse(config, { prepare })
   const { log } = house.app
-  log.info({ ports: house.ports, data: config.DATA_DIR }, 'Mailstead is open')
+  const { DATA_DIR: data, APP_ORIGIN: app, SEND_ORIGIN: send } = config
+  log.info({ event: 'appliance.started', ports: house.ports, data, origins: { app, send } }, 'Mailstead is open')
+  opened?.(house)
   const signalled = new Promise<string>((resolve) => {
     for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => resolve(name))
   })

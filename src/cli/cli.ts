@@ -4,6 +4,7 @@ import { parseArgs } from 'node:util'
 import { ProductError } from '../base/errors.ts'
 import { openLog } from '../base/log.ts'
 import { loadConfig } from '../config/load.ts'
+import { PROGRAM_VERSION } from '../config/version.ts'
 import { type Context, openContext } from '../context.ts'
 import { agentList, agentRegistration, agentRevoke, agentRevokeAll, agentRotateKey } from './agents.ts'
 import { backup } from './backup.ts'
@@ -101,6 +102,10 @@ async function dispatch(argv: readonly string[], io: Io): Promise<string | undef
   const words = argv.filter((word) => !word.startsWith('-'))
   const command = commands.find((one) => one.words.split(' ').every((word, index) => words[index] === word))
   if (command === undefined) {
+    if (words.length === 0 && argv.includes('--version')) {
+      io.out(argv.includes('--json') ? JSON.stringify({ version: PROGRAM_VERSION }) : `mailstead ${PROGRAM_VERSION}`)
+      return undefined
+    }
     if (!argv.includes('--help') && !argv.includes('-h')) return unknown(words)
     const meant = commands.filter(({ words: own }) => words[0] === undefined || own.startsWith(`${words[0]} `))
     if (meant.length === 0) return unknown(words)

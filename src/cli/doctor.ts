@@ -4,6 +4,7 @@ import { resolve } from 'node:path'
 import { systemClock } from '../base/clock.ts'
 import type { Resolver } from '../base/resolver.ts'
 import type { Call, Command } from './command.ts'
+import { lookAtAccounts } from './doctor/accounts.ts'
 import { lookAtBacklog } from './doctor/backlog.ts'
 import { lookAtDomains } from './doctor/domains.ts'
 import { type Finding, failing, type Level } from './doctor/finding.ts'
@@ -49,6 +50,7 @@ async function look(call: Call): Promise<Finding[]> {
       ...(await lookAtHosts(app.resolver, config.MAIL_HOSTS)),
       ...(await lookAtPort25(call, app.resolver)),
       ...(await lookAtDomains(app)),
+      ...(await lookAtAccounts(app)),
       ...(await lookAtBacklog(app)),
     ]
   } catch (error) {

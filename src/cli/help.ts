@@ -15,8 +15,8 @@ export function overview(commands: readonly Command[]): string[] {
     '',
     ...table(commands.map((command) => [`  ${usage(command)}`, command.summary])),
     '',
-    'Every command takes --json and --help. Settings come from the environment and config/mailstead.json;',
-    'DATA_DIR names the data folder (./data unless set).',
+    'Every command takes --json and --help; mailstead --version prints the version. Settings come from the environment and',
+    'config/mailstead.json; DATA_DIR names the data folder (./data unless set).',
   ]
 }
 

@@ -1,6 +1,8 @@
 // `mailstead serve`: runs the appliance until it is told to stop.
 
+import { isAtTerminal } from '../base/log.ts'
 import { firstTeam } from '../directory/first-team.ts'
+import { tellAddresses } from './addresses.ts'
 import type { Command } from './command.ts'
 import { tellFirst } from './setup.ts'
 
@@ -10,10 +12,17 @@ export const serveCommand: Command = {
   async run(call) {
     // Only this command needs the doors of the house, which take a while to load.
     const { serve } = await import('../main.ts')
-    await serve(call.config, async (app) => {
-      const first = await firstTeam(app.directory)
-      if (first !== undefined) call.tell(tellFirst(call.config, app, first))
-    })
+    await serve(
+      call.config,
+      async (app) => {
+        const first = await firstTeam(app.directory)
+        if (first !== undefined) call.tell(tellFirst(call.config, app, first))
+      },
+      // Programs find them in the log.
+      ({ ports }) => {
+        if (!call.json && isAtTerminal()) call.tell(tellAddresses(call.config, ports))
+      },
+    )
     return undefined
   },
 }

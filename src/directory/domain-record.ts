@@ -1,6 +1,7 @@
 // A domain as it is shown, read from its row, and what of it the row keeps of its life.
 
 import type { Row } from '../db/db.ts'
+import type { PageKey } from '../db/page.ts'
 import { type DkimKey, isSuperseded, keyRecord } from './dkim-key-record.ts'
 import { type DnsRecord, type DnsRecords, dnsRecords } from './dns-records.ts'
 import type { DomainState, VerificationStatus } from './domain-life.ts'
@@ -120,4 +121,13 @@ export function stateColumns(state: DomainState) {
     missing_days: state.missingDays,
     next_check_at: state.nextCheckAt,
   }
+}
+
+/** Which domains of a team a list shows. */
+export interface DomainFilter {
+  status?: VerificationStatus
+  /** A part of the name. */
+  search?: string
+  limit: number
+  after: PageKey | null
 }

@@ -6,13 +6,14 @@ import { newId, randomName } from '../base/ids.ts'
 import type { Resolver } from '../base/resolver.ts'
 import type { Config } from '../config/config.ts'
 import type { Db, Reader, Row, SqlValue, Tx } from '../db/db.ts'
-import { type Page, type PageKey, pageOf } from '../db/page.ts'
+import { type Page, pageOf } from '../db/page.ts'
 import { type DkimAlgorithm, type DkimKeys, newDkimPair } from './dkim-keys.ts'
 import type { DomainCheck, DomainFindings } from './domain-checks.ts'
-import { newDomain, type VerificationStatus } from './domain-life.ts'
+import { newDomain } from './domain-life.ts'
 import { checkDomainName, domainName, isReserved } from './domain-name.ts'
 import {
   type Domain,
+  type DomainFilter,
   type DomainStanding,
   type LookAtSes,
   presentDomain,
@@ -29,14 +30,6 @@ import { SYSTEM_TEAM_ID, teamSuspendedAt } from './teams.ts'
 
 export type { Domain, DomainStanding, ReceivingDomain } from './domain-record.ts'
 
-export interface DomainFilter {
-  status?: VerificationStatus
-  /** A part of the name. */
-  search?: string
-  limit: number
-  after: PageKey | null
-}
-
 interface DomainParts {
   db: Db
   clock: Clock
@@ -50,6 +43,8 @@ interface DomainParts {
   /** Whether a mailbox that is not deleted lies at a domain and has that address, tags aside. */
   liesAt(reader: Reader, mailboxId: string, domainId: string, email: string): Promise<boolean>
 }
+/** Sees the current record and throws to refuse. */
+type Check = (current: Domain) => void
 
 const TOKEN_LENGTH = 32
 /** Domains one automatic round looks at, and how many of them at once. */
@@ -174,12 +169,15 @@ export class Domains {
 
   /**
    * Looks at DNS now and moves the domain on.
+   * @param check sees the current record, before the look and inside the unit of work, and throws to refuse
    * @throws ProductError not_found, service_unavailable (no name server answered), conflict (another team was first)
    */
-  async verify(teamId: string, id: string): Promise<{ domain: Domain; checks: DomainCheck[] }> {
+  async verify(teamId: string, id: string, check?: Check): Promise<{ domain: Domain; checks: DomainCheck[] }> {
     const row = await this.#row(this.#parts.db.read, teamId, id)
     if (row === undefined) throw notFound('domain')
-    const findings = await this.#looks.look(await this.#present(this.#parts.db.read, row))
+    const before = await this.#present(this.#parts.db.read, row)
+    check?.(before)
+    const findings = await this.#looks.look(before)
     if (findings.verification === 'unknown') {
       throw new ProductError(
         'service_unavailable',
@@ -187,6 +185,8 @@ export class Domains {
       )
     }
     const domain = await this.#parts.db.write(async (tx) => {
+      const current = await this.#row(tx, teamId, id)
+      if (current) check?.(await this.#present(tx, current))
       const after = await this.#looks.apply(tx, row.n as number, findings, true)
       return after && this.#present(tx, after)
     })
@@ -259,7 +259,7 @@ export class Domains {
   }
 
   /** @throws ProductError not_found, conflict while mailboxes that are not deleted have addresses at the domain */
-  async delete(teamId: string, id: string, check?: (current: Domain) => void): Promise<void> {
+  async delete(teamId: string, id: string, check?: Check): Promise<void> {
     const { db, filters, dkimKeys, inUse } = this.#parts
     await db.write(async (tx) => {
       const row = await this.#row(tx, teamId, id)

@@ -4,7 +4,7 @@ import type { Clock } from '../base/clock.ts'
 import { conflict, invalid, notFound } from '../base/errors.ts'
 import { newId } from '../base/ids.ts'
 import { isSecret, newSecret, sha256 } from '../base/secrets.ts'
-import type { Db, Row, SqlValue, Tx } from '../db/db.ts'
+import type { Db, Reader, Row, SqlValue, Tx } from '../db/db.ts'
 import { type Page, type PageKey, pageOf } from '../db/page.ts'
 import { checkExpiry, checkPermissions, type KeyInput } from './key-input.ts'
 import { type ApiKey, type KeyKind, type KeyStatus, permissionsOf, presentKey, statusOf } from './key-record.ts'
@@ -135,9 +135,9 @@ export class Keys {
   }
 
   /** How many active keys each of these mailboxes has; those without any are left out. */
-  async countByMailbox(mailboxIds: readonly string[]): Promise<Map<string, number>> {
+  async countByMailbox(mailboxIds: readonly string[], reader: Reader = this.#db.read): Promise<Map<string, number>> {
     const marks = mailboxIds.map(() => '?').join(', ')
-    const rows = await this.#db.read.all<{ mailbox_id: string; count: number }>(
+    const rows = await reader.all<{ mailbox_id: string; count: number }>(
       `SELECT mailbox_id, count(*) AS count FROM keys WHERE mailbox_id IN (${marks}) AND ${ACTIVE} GROUP BY mailbox_id`,
       [...mailboxIds, this.#clock.now()],
     )
@@ -203,9 +203,15 @@ export class Keys {
 
   /**
    * Gives a key a new secret; the old one works for `graceSeconds` more.
+   * @param check sees the current record inside the unit of work and throws to refuse
    * @throws ProductError not_found, validation_error, conflict (the key is not active)
    */
-  async rotate(teamId: string, id: string, graceSeconds: number): Promise<IssuedKey> {
+  async rotate(
+    teamId: string,
+    id: string,
+    graceSeconds: number,
+    check: (current: ApiKey) => void = () => {},
+  ): Promise<IssuedKey> {
     if (!Number.isInteger(graceSeconds) || graceSeconds < 0 || graceSeconds > GRACE_SECONDS_MAX) {
       const rule = graceSeconds > GRACE_SECONDS_MAX ? 'too_big' : 'too_small'
       throw invalid('grace_seconds', rule, `The grace time must be 0 to ${GRACE_SECONDS_MAX} whole seconds.`)
@@ -213,6 +219,7 @@ export class Keys {
     return this.#db.write(async (tx) => {
       const now = this.#clock.now()
       const row = await this.#activeRow(tx, teamId, id, now)
+      check(presentKey(row, now))
       const secret = newSecret(row.kind === 'root' ? 'srk_' : 'smk_')
       const columns = secretColumns(secret)
       const kept = graceSeconds > 0 ? { hash: row.hash, until: now + graceSeconds * 1000 } : { hash: null, until: null }

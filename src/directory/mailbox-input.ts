@@ -87,3 +87,10 @@ export async function checkSendScope(
   if (index !== -1) throw invalid(`send_scope.${member}.${index}`, 'not_found', `There is no such ${noun}.`)
   return scope
 }
+
+/** What can be changed of a mailbox; what is left out stays. */
+export interface MailboxChange {
+  displayName?: string | null
+  quotaBytes?: number
+  sendScope?: SendScope
+}

@@ -17,6 +17,7 @@ import {
   checkReason,
   checkSendScope,
   type ForeignIn,
+  type MailboxChange,
   QUOTA_DEFAULT_BYTES,
   type SendScope,
 } from './mailbox-input.ts'
@@ -29,13 +30,6 @@ export type { Mailbox, MailboxStatus } from './mailbox-record.ts'
 export interface MailboxInput {
   email: string
   displayName?: string
-  quotaBytes?: number
-  sendScope?: SendScope
-}
-
-/** What can be changed of a mailbox; what is left out stays. */
-export interface MailboxChange {
-  displayName?: string | null
   quotaBytes?: number
   sendScope?: SendScope
 }
@@ -55,6 +49,8 @@ interface MailboxParts {
   foreignIn: ForeignIn
 }
 
+/** Sees the current record inside the unit of work, and throws to refuse. */
+type Check = (current: Mailbox, tx: Tx) => void | Promise<void>
 type Change = (mailbox: Mailbox, now: number, tx: Tx) => Mailbox | Promise<Mailbox>
 
 /** What a mailbox is before anything happened to it. */
@@ -104,10 +100,12 @@ export class Mailboxes extends MailboxReads {
     teamId: string,
     id: string,
     input: Pick<KeyInput, 'name' | 'permissions' | 'expiresAt' | 'createdBy'>,
+    check?: Check,
   ): Promise<IssuedKey> {
     return this.#parts.db.write(async (tx) => {
       const mailbox = await this.getIn(tx, teamId, id)
       if (mailbox === undefined) throw notFound('mailbox')
+      await check?.(mailbox, tx)
       if (mailbox.status === 'deleted') throw conflict('The mailbox is deleted.')
       return this.#parts.keys.issueIn(tx, { ...input, teamId, kind: 'mailbox', mailboxId: id })
     })
@@ -118,16 +116,10 @@ export class Mailboxes extends MailboxReads {
    * @param check sees the current record inside the unit of work and throws to refuse
    * @throws ProductError not_found, conflict (deleted), validation_error
    */
-  update(
-    teamId: string,
-    id: string,
-    change: MailboxChange,
-    usedBytes: number,
-    check?: (current: Mailbox) => void,
-  ): Promise<Mailbox> {
+  update(teamId: string, id: string, change: MailboxChange, usedBytes: number, check?: Check): Promise<Mailbox> {
     const { foreignIn, noteRoom } = this.#parts
     return this.#change(teamId, id, async (mailbox, _now, tx) => {
-      check?.(mailbox)
+      await check?.(mailbox, tx)
       if (mailbox.status === 'deleted') throw conflict('The mailbox is deleted.')
       const sendScope =
         change.sendScope === undefined
@@ -148,13 +140,14 @@ export class Mailboxes extends MailboxReads {
   }
 
   /** Mail to it is refused and it cannot send; reading goes on. @throws ProductError not_found, conflict (deleted) */
-  suspend(teamId: string, id: string, reason?: string): Promise<Mailbox> {
-    return this.#parts.db.write((tx) => this.suspendIn(tx, teamId, id, reason))
+  suspend(teamId: string, id: string, reason?: string, check?: Check): Promise<Mailbox> {
+    return this.#parts.db.write((tx) => this.suspendIn(tx, teamId, id, reason, check))
   }
 
   /** The same inside a unit of work of the caller. */
-  suspendIn(tx: Tx, teamId: string, id: string, reason?: string): Promise<Mailbox> {
-    return this.#changeIn(tx, teamId, id, (mailbox, now) => {
+  suspendIn(tx: Tx, teamId: string, id: string, reason?: string, check?: Check): Promise<Mailbox> {
+    return this.#changeIn(tx, teamId, id, async (mailbox, now) => {
+      await check?.(mailbox, tx)
       if (mailbox.status === 'deleted') throw conflict('The mailbox is deleted.')
       return {
         ...mailbox,
@@ -166,7 +159,7 @@ export class Mailboxes extends MailboxReads {
   }
 
   /** @param check sees the record inside the unit of work, and throws to refuse @throws ProductError not_found, conflict (deleted) */
-  reactivate(teamId: string, id: string, check?: (current: Mailbox, tx: Tx) => Promise<void>): Promise<Mailbox> {
+  reactivate(teamId: string, id: string, check?: Check): Promise<Mailbox> {
     return this.#change(teamId, id, async (mailbox, _now, tx) => {
       if (mailbox.status === 'deleted') throw conflict('The mailbox is deleted.')
       await check?.(mailbox, tx)
@@ -190,10 +183,10 @@ export class Mailboxes extends MailboxReads {
   }
 
   /** Final: its keys end, its address and its aliases are free at once. Doing it twice is no error. @throws ProductError not_found */
-  delete(teamId: string, id: string, check?: (current: Mailbox) => void): Promise<Mailbox> {
+  delete(teamId: string, id: string, check?: Check): Promise<Mailbox> {
     return this.#change(teamId, id, async (mailbox, now, tx) => {
       if (mailbox.status === 'deleted') return mailbox
-      check?.(mailbox)
+      await check?.(mailbox, tx)
       await this.#parts.keys.revokeOf(tx, id)
       await dropAliases(tx, id)
       return { ...mailbox, status: 'deleted', deletedAt: now }

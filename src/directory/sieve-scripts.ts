@@ -126,17 +126,19 @@ export class SieveScripts {
   }
 
   /** From now on this one is run, and no other. Doing it twice is no error. @throws ProductError not_found */
-  activate(mailboxId: string, id: string): Promise<SieveText> {
+  activate(mailboxId: string, id: string, check?: Check): Promise<SieveText> {
     return this.#parts.db.write(async (tx) => {
+      check?.(textOf(await find(tx, mailboxId, id)))
       await this.#choose(tx, mailboxId, id)
       return textOf(await find(tx, mailboxId, id))
     })
   }
 
   /** @throws ProductError not_found */
-  deactivate(mailboxId: string, id: string): Promise<SieveText> {
+  deactivate(mailboxId: string, id: string, check?: Check): Promise<SieveText> {
     return this.#parts.db.write(async (tx) => {
       const row = await find(tx, mailboxId, id)
+      check?.(textOf(row))
       if (row.is_active === 1) {
         await tx.run('UPDATE sieve_scripts SET is_active = 0 WHERE n = ?', [row.n])
         await this.#parts.setScript(tx, mailboxId, null)

@@ -8,7 +8,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import process from 'node:process'
 import { test } from 'node:test'
+import { missingProgram } from '../support/programs.ts'
 import { ROOT } from '../support/source.ts'
+
+/** Gives a program a terminal. */
+const SCRIPT = missingProgram('script')
 
 /** Runs a file through the starter. */
 function start(args: string[], env: Record<string, string> = {}): ChildProcess {
@@ -54,7 +58,9 @@ test('npm run demo -- --once tells the story of five mails and ends with 0', asy
   )
   assert.match(output, /Lunch on Thursday\? {2}2 messages, 2 unread\n/)
   assert.match(output, /Invoice 2030-117 {2}1 message, 1 unread, attachments\n/)
-  assert.match(output, /curl -H 'Authorization: Bearer smk_\w{46}' 'http:\/\/localhost:\d+\/api\/v1\/mailbox\/threads'/)
+  // The appliance is gone: nothing is left to be pasted.
+  assert.doesNotMatch(output, /curl|swaks|smk_/)
+  assert.match(output, /That was the whole story\..*\n$/)
 })
 
 test('npm start prints a root key on an empty folder only, and ends with 0 when it is told to', async () => {
@@ -81,6 +87,44 @@ test('npm start prints a root key on an empty folder only, and ends with 0 when 
       if (isFirst) assert.equal(code, 0)
       // What npm started has ended before npm does.
       await assert.rejects(fetch(`http://127.0.0.1:${app}/readyz`))
+    }
+  } finally {
+    await rm(folder, { recursive: true })
+  }
+})
+
+test('at a terminal every start prints addresses to open, and the log is for reading', { skip: SCRIPT }, async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'mailstead-terminal-'))
+  const env = {
+    ...{ DATA_DIR: folder, HTTP_PORT: '0', SEND_PORT: '0', SMTP_PORT: '0', OPERATOR_BIND: '127.0.0.1:0' },
+    ...{ APP_ORIGIN: 'http://app.demo.test', SEND_ORIGIN: 'http://send.demo.test', LOG_LEVEL: 'info' },
+  }
+  const program = `'${process.execPath}' scripts/run.js src/cli/cli.ts serve`
+  try {
+    for (const isFirst of [true, false]) {
+      const child = spawn('script', ['-q', '-e', '-f', '-c', program, '/dev/null'], {
+        cwd: ROOT,
+        env: { ...process.env, NO_COLOR: '1', ...env },
+        stdio: ['pipe', 'pipe', 'ignore'],
+      })
+      child.stdout.setEncoding('utf8')
+      const ended = once(child, 'exit')
+      let output = ''
+      let isTold = false
+      for await (const text of child.stdout) {
+        output += text
+        if (isTold || !/Ctrl-C ends it/.test(output) || !/Mailstead is open/.test(output)) continue
+        isTold = true
+        // What Ctrl-C sends.
+        child.stdin.write('\u0003')
+      }
+      await ended
+      assert.equal(/srk_\w{46}/.test(output), isFirst)
+      assert.match(output, /^ {2}documentation +http:\/\/app\.demo\.test\/docs\r$/m)
+      assert.match(output, /^ {2}console +http:\/\/app\.demo\.test\/console .*login-link/m)
+      assert.match(output, /^\d\d:\d\d:\d\d info {2}Mailstead is open {2}event=appliance\.started ports\.smtp=\d+/m)
+      assert.match(output, /^\d\d:\d\d:\d\d info {2}closed\r$/m)
+      assert.doesNotMatch(output, /^\{/m)
     }
   } finally {
     await rm(folder, { recursive: true })

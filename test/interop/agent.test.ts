@@ -79,6 +79,46 @@ test('the example agent gets an inbox, a person clicks, and it answers its mail'
   await rm(folder, { recursive: true })
 })
 
+test('the example agent works with a durable token, and says what it waits for', async () => {
+  await using house = await startHouse({ zone, env: { ...env, AGENT_VARIANT: 'durable_token' } })
+  const folder = await mkdtemp(join(tmpdir(), 'mailstead-agent-'))
+  const stateFile = join(folder, 'agent.json')
+  const { runAgent } = (await import(AGENT)) as { runAgent(options: AgentOptions): Promise<void> }
+  const play = async () => {
+    const said: string[] = []
+    const say = (line: string) => said.push(line)
+    const rest = () => house.settle()
+    await runAgent({ origin: house.origin, owner: 'olga@people.example', stateFile, say, rest, rounds: 2 })
+    return said
+  }
+  const first = await play()
+  const { mailbox, registration_id: id } = JSON.parse(await readFile(stateFile, 'utf8'))
+  assert.ok(first.includes('I have asked olga@people.example to be my owner.'))
+  const waits =
+    'I wait for olga@people.example to accept and to allow sending. Until then I read messages and answer none.'
+  assert.equal(first.filter((line) => line === waits).length, 1, 'said once, not with every look')
+  assert.ok(first.some((line) => line.includes('npx mailstead login-link olga@people.example')))
+  assert.match(first.at(-1)!, new RegExp(`^I wait for messages to ${mailbox.email} and look every \\d+ seconds\\.`))
+  await receive(house, { to: mailbox.email, from: 'carl@people.example', subject: 'Another question' })
+  const second = await play()
+  assert.equal(second.filter((line) => line === 'carl@people.example wrote: Another question').length, 1)
+  assert.ok(!second.some((line) => line.startsWith('I have answered')))
+  const { ownership, registrations } = house.app.directory.agents
+  await house.app.db.write(async (tx) => {
+    await ownership.accept(tx, (await registrations.byId(tx, id))!, 'olga@people.example')
+    await ownership.approveSending(tx, id)
+  })
+  const third = await play()
+  assert.ok(third.includes('olga@people.example allows me to send.'))
+  assert.equal(third.at(-1), 'I have answered carl@people.example.')
+  await house.settle()
+  const answer = remote.mails.findLast((one) => one.to.includes('carl@people.example'))
+  assert.match(answer!.bytes.toString(), /^Subject: Re: Another question/m)
+  await house.close()
+  await assert.rejects(play, { message: `${house.origin} does not answer (ECONNREFUSED). Is it running?` })
+  await rm(folder, { recursive: true })
+})
+
 /** What a person does: opens the link on a phone, ticks the box, presses the button, looks at her list. */
 async function click(link: string, folder: string): Promise<void> {
   const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: BROWSER_FLAGS })

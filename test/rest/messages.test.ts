@@ -135,7 +135,7 @@ test('reading a message does not mark it as seen', async () => {
   assert.equal((await bySubject('Beta')).flags.seen, false)
 })
 
-test('the tag of a message holds until a message of the mailbox changes', async () => {
+test('the tag of a message is one for all that is asked of it', async () => {
   const { id } = await bySubject('Rich')
   const path = `/mailbox/messages/${id}`
   const etag = etagOf(await house.get(path, ana.key))
@@ -143,6 +143,39 @@ test('the tag of a message holds until a message of the mailbox changes', async 
   assert.equal((await house.get(path, ana.key, { 'if-none-match': etag })).status, 304)
   const head = await house.call('HEAD', path, ana.key)
   assert.deepEqual([head.status, head.headers.get('etag'), head.body], [200, etag, ''])
+  for (const query of ['include=headers', 'include=text_body&body_chars=3', 'body_chars=0']) {
+    assert.equal(etagOf(await house.get(`${path}?${query}`, ana.key)), etag, query)
+  }
+})
+
+test('the tag of a message and of a thread outlives whatever else happens in the mailbox', async () => {
+  const cleo = await team.mailbox('cleo@shop.test')
+  const get = (path: string, tag?: string) =>
+    house.get(path, cleo.key, tag === undefined ? {} : { 'if-none-match': tag })
+  const edit = (path: string, body: object, tag?: string) =>
+    house.call('PATCH', path, cleo.key, body, tag === undefined ? {} : { 'if-match': tag })
+  await receive(house, { to: cleo.email, subject: 'First' })
+  const [first] = data<MessageSummary[]>(await get('/mailbox/messages'))
+  const [message, thread] = [`/mailbox/messages/${first!.id}`, `/mailbox/threads/${first!.thread_id}`]
+  const [tag, threadTag] = [etagOf(await get(message)), etagOf(await get(thread))]
+  await receive(house, { to: cleo.email, subject: 'Second' })
+  const [second] = data<MessageSummary[]>(await get('/mailbox/messages'))
+  data(await edit(`/mailbox/messages/${second!.id}/keywords`, { add: ['other'] }))
+  assert.equal((await get(message, tag)).status, 304)
+  assert.equal((await get(thread, threadTag)).status, 304)
+  // A tag read before the other message came lets the message be changed, once.
+  const changed = await edit(`${message}/keywords`, { add: ['work'] }, tag)
+  assert.deepEqual(data<MessageSummary>(changed).keywords, ['work'])
+  assert.equal(etagOf(changed), etagOf(await get(message)))
+  assert.notEqual(etagOf(changed), tag)
+  assert.equal((await get(thread, threadTag)).status, 200)
+  for (const [path, body] of [
+    [`${message}/keywords`, { set: [] }],
+    [message, { flags: { seen: true } }],
+  ] as const) {
+    assert.equal(failure(await edit(path, body, tag), 409, 'conflict').param, 'If-Match')
+  }
+  assert.deepEqual(data<MessageSummary>(await get(message)).keywords, ['work'])
 })
 
 test('a mail without text shows the text of its HTML', async () => {

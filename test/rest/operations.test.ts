@@ -1,5 +1,5 @@
 // Every operation of the OpenAPI documents, called with the example the document has, and its answer checked by the document;
-// what takes an Idempotency-Key, fifty times at once.
+// what takes an Idempotency-Key, fifty times at once; what has a tag, with that tag (decisions §1.7).
 
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
@@ -11,7 +11,7 @@ import { startHook } from '../support/hook.ts'
 import { type Json, startHouse } from '../support/house.ts'
 import { certificateFor, startMailServer } from '../support/mail-server.ts'
 import { type Operation, type Own, operationsOf, Walker } from '../support/walker.ts'
-import { data, receive } from './expect.ts'
+import { data, etagOf, failure, receive } from './expect.ts'
 
 const hook = await startHook()
 const server = await startMailServer({ ...(await certificateFor('smtp.example.com')), size: 10_000_000 })
@@ -41,11 +41,17 @@ const operations = documents.flatMap(operationsOf)
 const walker = new Walker(house)
 const team = await house.team()
 /** Of the mailbox the story makes, and of the agent. */
-const secrets = { mailbox: '', agent: '', assertion: '', proof: '' }
+const secrets = { mailbox: '', mailboxKey: '', agent: '', assertion: '', proof: '' }
 const agentRequest = { mailbox_local_part: 'scout', client_name: 'Scout', idempotency_key: randomUUID() }
 
 /** What the examples cannot know, by operation. */
 const known: Record<string, () => Own | Promise<Own>> = {
+  // What is active already cannot be activated; it is checked by itself once it is made.
+  async activateProvider() {
+    const [deactivate] = operations.filter(({ operationId }) => operationId === 'deactivateProvider')
+    await walker.attempt(deactivate!, { key: team.key })
+    return {}
+  },
   createProvider: () => ({ body: { smtp_port: server.port, smtp_protocol: 'none' } }),
   createWebhook: () => ({ body: { url: hook.url() } }),
   copyBlobs: async () => ({ headers: { 'x-source-authorization': `Bearer ${secrets.mailbox}` }, ...(await blobs()) }),
@@ -85,6 +91,9 @@ const afterwards: Record<string, (body: Json) => Promise<void> | void> = {
   async registerAgent({ identity_assertion }) {
     secrets.assertion = identity_assertion
     await house.settle()
+  },
+  createMailboxKey({ data: { id } }) {
+    secrets.mailboxKey = id
   },
   issueAgentToken({ access_token }) {
     secrets.agent = access_token
@@ -146,6 +155,63 @@ async function copies(): Promise<Own> {
   return { headers, body: { source_mailbox_id: source.id, ids: [message.id] } }
 }
 
+const takes = ({ parameters }: Operation, header: string) => parameters.some(({ name }) => name === header)
+const tagged = operations.filter((one) => one.method === 'GET' && takes(one, 'If-None-Match') && !takes(one, 'Range'))
+
+/** Operations below a resource with a tag that leave it as it is; the walk checks that. */
+const LEAVE_AS_IT_IS = new Set([
+  ...['createMailboxAlias', 'deleteMailboxAlias'],
+  ...['inviteMember', 'updateMember', 'deleteMember'],
+])
+/** Keys of mailboxes have a tag of their own, at another path. */
+const KEYS_OF_MAILBOXES = new Set(['rotateMailboxKey', 'deleteMailboxKey'])
+
+/** The tagged resource an operation changes: at its path, or the nearest above it. */
+function changedBy({ method, path, operationId }: Operation): Operation | undefined {
+  if (method === 'GET') return undefined
+  if (KEYS_OF_MAILBOXES.has(operationId)) return tagged.find((one) => one.operationId === 'getApiKey')
+  const above = tagged.filter((one) => path === one.path || path.startsWith(`${one.path}/`))
+  return above.sort((a, b) => b.path.length - a.path.length)[0]
+}
+
+async function tagOf(resource: Operation, own: Own = {}): Promise<string> {
+  return etagOf(await walker.attempt(resource, { key: keyFor(resource), ...own }))
+}
+
+/** A read that is answered 304 for its tag, with the same tag whatever is asked of the resource. */
+async function checkRead(operation: Operation, call: Own): Promise<void> {
+  const tag = await tagOf(operation)
+  const unchanged = await walker.attempt(operation, { ...call, headers: { 'if-none-match': `"other", ${tag}` } })
+  assert.deepEqual([unchanged.status, unchanged.headers.get('etag')], [304, tag])
+  const queries: Record<string, string>[] = [{ body_chars: '1' }, { body_chars: '0', include: 'headers' }]
+  for (const query of queries) {
+    if (Object.keys(query).every((name) => takes(operation, name))) assert.equal(await tagOf(operation, { query }), tag)
+  }
+}
+
+/** A change under a stale tag does nothing. @returns the headers of one that may be done */
+async function checkChange(operation: Operation, call: Own, resource: Operation): Promise<Record<string, string>> {
+  // New sending accounts are checked by themselves.
+  await house.settle()
+  const own: Own = KEYS_OF_MAILBOXES.has(operation.operationId) ? { path: { key_id: secrets.mailboxKey } } : {}
+  const before = await tagOf(resource, own)
+  for (const stale of ['W/"stale"', '"stale", W/"older"']) {
+    const reply = await walker.attempt(operation, { ...call, headers: { ...call.headers, 'if-match': stale } })
+    assert.equal(failure(reply, 409, 'conflict').param, 'If-Match')
+    clock.advance(10_000)
+  }
+  assert.equal(await tagOf(resource, own), before, 'nothing was changed')
+  return { ...call.headers, 'if-match': before }
+}
+
+test('every operation that changes a resource with a tag takes If-Match', () => {
+  const wanted = operations.filter((one) => changedBy(one) !== undefined && !LEAVE_AS_IT_IS.has(one.operationId))
+  const taking = operations.filter((one) => takes(one, 'If-Match'))
+  const names = (all: Operation[]) => all.map(({ operationId }) => operationId).sort()
+  assert.deepEqual(names(taking), names(wanted))
+  assert.ok(taking.length > 30, `${taking.length}`)
+})
+
 for (const operation of inOrder(operations)) {
   const { operationId, parameters } = operation
   test(`${operationId}: its example is answered as the document says`, async () => {
@@ -153,9 +219,14 @@ for (const operation of inOrder(operations)) {
     const own = (await known[operationId]?.()) ?? {}
     const isSince = parameters.some(({ name, required }) => name === 'since_state' && required)
     const since: Record<string, string> = isSince ? { since_state: await state(operationId) } : {}
-    const call = { key: keyFor(operation), ...own, query: { ...since, ...own.query } }
+    const call: Own = { key: keyFor(operation), ...own, query: { ...since, ...own.query } }
+    const resource = changedBy(operation)
+    const before = LEAVE_AS_IT_IS.has(operationId) ? await tagOf(resource!) : null
+    if (takes(operation, 'If-Match')) call.headers = await checkChange(operation, call, resource!)
     const isOnce = parameters.some(({ name }) => name === 'Idempotency-Key')
     const reply = isOnce ? await walker.callAtOnce(operation, call, 50) : await walker.call(operation, call)
     await afterwards[operationId]?.(reply.body)
+    if (before !== null) assert.equal(await tagOf(resource!), before, 'the resource above is as it was')
+    if (tagged.includes(operation)) await checkRead(operation, call)
   })
 }

@@ -12,6 +12,7 @@ import type { Context } from '../../src/context.ts'
 import { type House, openHouse } from '../../src/main.ts'
 import { type Check, closed, compileCheck } from '../../src/surfaces/http/validate.ts'
 import { EVENTS } from '../../src/surfaces/rest/schemas/events.ts'
+import { assertDescribed } from './described.ts'
 import { type LocalDns, startDns, type Zone } from './dns.ts'
 
 const eventChecks = new Map<keyof typeof EVENTS, Check>()
@@ -137,6 +138,10 @@ function furnish(house: House, { dns, dataDir, keep }: { dns: LocalDns; dataDir:
       },
       body: body === undefined ? null : typeof body === 'string' ? body : JSON.stringify(body),
     })
+    const surfaces = { [origin]: 'app', [app.config.SEND_ORIGIN]: 'send' } as const
+    const { origin: asked, pathname } = new URL(target)
+    const surface = surfaces[asked]
+    if (surface !== undefined) assertDescribed(surface, method, pathname, response.status)
     const text = await response.text()
     const isJson = response.headers.get('content-type')?.includes('json') ?? false
     return {

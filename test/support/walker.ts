@@ -86,6 +86,11 @@ export class Walker {
     return reply
   }
 
+  /** Calls it, whatever it answers; nothing is remembered. */
+  async attempt(operation: Operation, own: Own): Promise<Reply> {
+    return (await this.#ready(operation, own))()
+  }
+
   /**
    * Calls it many times at once under one Idempotency-Key: it is done once, and everybody else is told the same or to come again.
    * @returns the answer of the one call that did it

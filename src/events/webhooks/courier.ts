@@ -1,10 +1,9 @@
 // One try to tell one event to one subscription: sent, judged by its answer, written down.
 
 import type { PostResult, SafeFetch } from '../../base/safe-fetch.ts'
-import type { Waiting as WaitingEvent, Webhook } from './records.ts'
+import type { Addressee, Waiting as WaitingEvent, Webhook } from './records.ts'
 import { judge, Settling, type SettlingParts, type Tried } from './settling.ts'
 import { headersOf } from './sign.ts'
-import type { Addressee } from './subscriptions.ts'
 import { checkUrl } from './url.ts'
 
 interface Parts extends SettlingParts {

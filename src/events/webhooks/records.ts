@@ -72,3 +72,15 @@ export interface Waiting {
   /** No try starts after it. */
   endsAt: number
 }
+
+/** The secrets that hold for a subscription at a moment. */
+export interface SigningSecrets {
+  secret: string
+  previousSecret: string | null
+}
+
+/** A subscription as it is when a request to it begins. */
+export interface Addressee {
+  webhook: Webhook
+  secrets: SigningSecrets
+}

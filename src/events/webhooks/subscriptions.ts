@@ -7,7 +7,7 @@ import { Blocked, type SafeFetch } from '../../base/safe-fetch.ts'
 import type { Vault } from '../../base/secrets.ts'
 import type { Db, Reader, SqlValue, Tx } from '../../db/db.ts'
 import { type Page, type PageKey, pageOf } from '../../db/page.ts'
-import type { DisabledReason, Webhook } from './records.ts'
+import type { Addressee, DisabledReason, Webhook } from './records.ts'
 import { listOrNull, presentWebhook } from './row.ts'
 import { newSigningSecret } from './sign.ts'
 import { checkUrl } from './url.ts'
@@ -20,18 +20,6 @@ export interface WebhookInput {
   mailboxIds?: readonly string[] | null
   domainIds?: readonly string[] | null
   enabled?: boolean
-}
-
-/** The secrets that hold for a subscription at a moment. */
-export interface SigningSecrets {
-  secret: string
-  previousSecret: string | null
-}
-
-/** A subscription as it is when a request to it begins. */
-export interface Addressee {
-  webhook: Webhook
-  secrets: SigningSecrets
 }
 
 const PER_TEAM_MAX = 20
@@ -169,18 +157,26 @@ export class Webhooks {
 
   /**
    * Gives a new signing secret; for `graceSeconds` requests carry a signature under the old one too.
-   * @throws ProductError not_found
+   * @throws ProductError not_found, and what the precondition throws
    */
-  async rotateSecret(teamId: string, id: string, graceSeconds: number): Promise<{ webhook: Webhook; secret: string }> {
+  async rotateSecret(
+    teamId: string,
+    id: string,
+    graceSeconds: number,
+    precondition: (current: Webhook) => void = () => {},
+  ): Promise<{ webhook: Webhook; secret: string }> {
     const { db, clock, vault } = this.#parts
     const secret = newSigningSecret()
     const webhook = await db.write(async (tx) => {
       const now = clock.now()
-      const { changes } = await tx.run(
+      const current = await this.#byId(tx, teamId, id)
+      if (current === undefined) throw notFound(NAME)
+      precondition(current)
+      await tx.run(
         `UPDATE webhooks SET previous_secret_sealed = CASE WHEN ? > 0 THEN secret_sealed END,
            previous_until = CASE WHEN ? > 0 THEN ? END, secret_sealed = ?, secret_hint = ?, secret_rotated_at = ?,
            updated_at = ?
-         WHERE team_id = ? AND id = ?`,
+         WHERE n = ?`,
         [
           graceSeconds,
           graceSeconds,
@@ -189,11 +185,9 @@ export class Webhooks {
           secret.slice(-4),
           now,
           now,
-          teamId,
-          id,
+          current.n,
         ],
       )
-      if (changes === 0) throw notFound(NAME)
       return (await this.#byId(tx, teamId, id))!
     })
     return { webhook, secret }

@@ -44,6 +44,14 @@ export class Health {
     this.#parts = parts
   }
 
+  /** The accounts of all teams: how many take messages, and those that do not although they are switched on, the oldest first. */
+  async overview(): Promise<{ working: number; troubled: Provider[] }> {
+    const { read } = this.#parts.db
+    const row = await read.get<{ working: number }>(`SELECT count(*) AS working FROM providers WHERE status = 'active'`)
+    const troubled = await read.all(`SELECT * FROM providers WHERE status IN ('error', 'pending') ORDER BY n`)
+    return { working: row!.working, troubled: troubled.map(presentProvider) }
+  }
+
   /** Has the background look at what is due right after the commit. */
   hurry(tx: Tx): void {
     tx.afterCommit(() => this.#parts.wake.ring('providers'))

@@ -202,18 +202,18 @@ export class Providers {
   }
 
   /** @throws ProductError not_found, conflict */
-  async activate(teamId: string, id: string): Promise<Provider> {
+  async activate(teamId: string, id: string, precondition?: Precondition): Promise<Provider> {
     return this.#parts.db.write(async (tx) => {
-      const current = await this.#allowed(tx, teamId, id, 'activate')
+      const current = await this.#allowed(tx, teamId, id, 'activate', precondition)
       await this.health.activate(tx, current, (checkedOkAt, now) => activated(current, checkedOkAt, now))
       return (await this.#find(tx, teamId, id))!
     })
   }
 
   /** Mail that waits goes another way at its next try. @throws ProductError not_found, conflict */
-  async deactivate(teamId: string, id: string): Promise<Provider> {
+  async deactivate(teamId: string, id: string, precondition?: Precondition): Promise<Provider> {
     return this.#parts.db.write(async (tx) => {
-      const current = await this.#allowed(tx, teamId, id, 'deactivate')
+      const current = await this.#allowed(tx, teamId, id, 'deactivate', precondition)
       await this.health.deactivate(tx, current.n)
       return (await this.#find(tx, teamId, id))!
     })
@@ -221,12 +221,19 @@ export class Providers {
 
   /**
    * Tests an account now, and sends a one-line mail where an address is given.
+   * @param precondition looks at the account before anything is tried
    * @throws ProductError not_found, conflict (not allowed), validation_error
    */
-  async test(teamId: string, id: string, to: string | null): Promise<Tested & { provider: Provider }> {
+  async test(
+    teamId: string,
+    id: string,
+    to: string | null,
+    precondition: Precondition = () => {},
+  ): Promise<Tested & { provider: Provider }> {
     const recipient = to === null ? null : checkEmail('to_email', to)
     const before = await this.get(teamId, id)
     if (before === undefined) throw notFound(WHAT)
+    precondition(before)
     if (!allowedActions(before).test) throw conflict('The provider is not connected: there is nothing to test.')
     const tested = await this.health.test(before, recipient)
     const provider = await this.get(teamId, id)

@@ -46,7 +46,7 @@ const EMPTY_BODY = Type.Object({})
 export function prepare(route: Route): Entry {
   const { query } = route
   const paged = route.list !== undefined || (query !== undefined && 'cursor' in query.properties)
-  if (paged && (query === undefined || !('limit' in query.properties))) {
+  if (paged && route.list !== 'whole' && (query === undefined || !('limit' in query.properties))) {
     throw new Error(`${route.operation} is a list without limit and cursor: make its query with pageQuery.`)
   }
   return {

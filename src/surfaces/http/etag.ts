@@ -39,13 +39,12 @@ export function namesStrongTag(header: string, etag: string): boolean {
 }
 
 /**
- * Holds an `If-Match` against the data a GET would show now, in any of the forms it may show.
- * @throws ProductError conflict when it names another state (specification §7)
+ * Holds an `If-Match` against the version of a resource as it is now.
+ * @throws ProductError conflict when it names another version (specification §7)
  */
-export function expectMatch(header: string | undefined, forms: readonly unknown[]): void {
+export function expectMatch(header: string | undefined, version: unknown): void {
   if (header === undefined || header.trim() === '*') return
-  if (!forms.some((form) => namesTag(header, etagOf(form))))
-    throw conflict('Resource changed since it was read.', 'If-Match')
+  if (!namesTag(header, etagOf(version))) throw conflict('Resource changed since it was read.', 'If-Match')
 }
 
 function digest(text: string): string {

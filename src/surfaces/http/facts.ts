@@ -66,8 +66,8 @@ export class Facts implements RequestFacts {
     return this.#visit.header('if-match') !== undefined
   }
 
-  matches(...current: unknown[]): void {
-    expectMatch(this.#visit.header('if-match'), current)
+  matches(version: unknown): void {
+    expectMatch(this.#visit.header('if-match'), version)
   }
 
   async keep(tx: Tx, value: Answer): Promise<void> {

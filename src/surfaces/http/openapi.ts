@@ -6,11 +6,12 @@ import type { Config } from '../../config/config.ts'
 import { liftSchemas } from './components.ts'
 import { API_BASE, prepare } from './entry.ts'
 import { ERRORS } from './errors.ts'
+import { BYTES, bodyOf, plain } from './openapi-body.ts'
 import { TAGS } from './openapi-tags.ts'
 import { NOTHING_TOLD, type Told, webhooksOf } from './openapi-webhooks.ts'
+import { isTagged } from './reply.ts'
 import { type Route, route } from './route.ts'
 import { ErrorEnvelope, envelopeOf } from './schema.ts'
-import { closed } from './validate.ts'
 
 /** Version of the interface; also the header X-API-Version. */
 export const API_VERSION = '1.0.0'
@@ -87,7 +88,7 @@ const HEADERS: Json = {
   'X-RateLimit-Remaining': { description: 'Requests left in this minute.', schema: { type: 'integer' } },
   'X-RateLimit-Reset': { description: 'Unix second at which the minute ends.', schema: { type: 'integer' } },
   ETag: {
-    description: 'Stands for the state that was shown; for If-None-Match and If-Match.',
+    description: 'Version of the resource, one for every `include` and `body_chars`; for If-None-Match and If-Match.',
     schema: { type: 'string' },
   },
   Location: { description: 'Path of what was made.', schema: { type: 'string' } },
@@ -134,15 +135,15 @@ function operationOf(one: Route): Json {
     responses: {
       [one.status ?? 200]: successOf(one, paged, produces),
       ...(one.otherwise ? { 200: { ...successOf(one, paged, produces), description: one.otherwise } } : {}),
-      ...(isTagged(one) ? { 304: { description: 'Unchanged since the given ETag.' } } : {}),
+      ...(canBeUnchanged(one) ? { 304: { description: 'Unchanged since the given ETag.' } } : {}),
       ...(givesBytes(one) ? { 206: partOf(produces) } : {}),
-      ...refsOf(errorsOf(one)),
+      ...(one.faults === undefined ? refsOf(errorsOf(one)) : faultsOf(one.faults)),
     },
   }
 }
 
 /** Reads of these can be answered "unchanged". */
-function isTagged(one: Route): boolean {
+function canBeUnchanged(one: Route): boolean {
   return one.method === 'GET' && (one.etag === true || givesBytes(one))
 }
 
@@ -159,10 +160,11 @@ function parametersOf(one: Route): Json[] {
     schema: { type: 'string' },
   })
   const headers: Json[] = []
-  if (isTagged(one)) headers.push(header('If-None-Match', 'ETag that is known already.'))
+  if (canBeUnchanged(one)) headers.push(header('If-None-Match', 'ETag that is known already.'))
   if (givesBytes(one))
     headers.push(header('Range', 'One range of bytes.'), header('If-Range', 'Strong ETag it belongs to.'))
-  if (one.etag === true && one.method !== 'GET') headers.push(header('If-Match', 'ETag of the state that is changed.'))
+  if (one.etag === true && one.method !== 'GET')
+    headers.push(header('If-Match', 'ETag of the resource as it was read; 409 when it has changed since.'))
   if (one.stream === true) headers.push(header('Last-Event-ID', 'The last `id` this client heard.'))
   if (one.fromMailbox === true) {
     headers.push(header('X-Source-Authorization', 'Bearer and the key of the source mailbox.', true))
@@ -189,25 +191,12 @@ function fieldsOf(schema: TObject | undefined, place: 'path' | 'query'): Json[] 
   })
 }
 
-function bodyOf(one: Route, optional: boolean): Json {
-  const body = plain(closed(one.body!)) as { required?: string[]; properties: Record<string, { default?: unknown }> }
-  const type = one.form === true ? 'application/x-www-form-urlencoded' : 'application/json'
-  // Members with a default may be left out.
-  const required = body.required?.filter((name) => body.properties[name]?.default === undefined)
-  return {
-    required: !optional,
-    content: { [type]: { schema: { ...body, required } }, ...(one.raw && { '*/*': BYTES }) },
-  }
-}
-
-const BYTES = { schema: { type: 'string', format: 'binary' } }
-
 function successOf(one: Route, paged: boolean, produces: readonly string[]): Json {
   const json = { schema: one.bare === true ? plain(one.reply) : plain(envelopeOf(one.reply, paged)) }
   const other = one.stream === true ? { schema: plain(one.reply) } : BYTES
   const content = produces.map((type) => [type, type === 'application/json' ? json : other])
   const own = [
-    ...(one.etag === true && one.method !== 'DELETE' ? ['ETag'] : []),
+    ...(isTagged({ route: one, status: one.status ?? 200 }) ? ['ETag'] : []),
     ...(one.status === 201 ? ['Location'] : []),
   ]
   return { description: one.summary, headers: headersOf(own), content: Object.fromEntries(content) }
@@ -227,6 +216,7 @@ function headersOf(own: readonly string[]): Json {
 /** Codes a caller of the route can meet. */
 function errorsOf(one: Route): ErrorCode[] {
   const codes: ErrorCode[] = ['invalid_parameter', 'not_acceptable', 'rate_limit_exceeded', 'internal_error']
+  codes.push(...(one.errors ?? []))
   codes.push('service_unavailable')
   if (one.as !== 'none') codes.push('authentication_required', 'insufficient_permissions')
   if (one.params !== undefined || asksForResource(one) || one.fromMailbox === true) codes.push('not_found')
@@ -254,6 +244,16 @@ function refsOf(codes: readonly ErrorCode[]): Json {
   return Object.fromEntries(entries)
 }
 
+/** The errors of a route that shows them in a form of its own. */
+function faultsOf({ schema, meanings }: NonNullable<Route['faults']>): Json {
+  const content = { 'application/json': { schema: plain(schema) } }
+  const entries = Object.entries(meanings).map(([status, description]) => {
+    const code = Object.entries(ERRORS).find(([, rule]) => rule.status === Number(status))?.[0] as ErrorCode
+    return [status, { description, headers: headersOf([OF_ERRORS[code] ?? []].flat()), content }]
+  })
+  return Object.fromEntries(entries)
+}
+
 /** One response per status; a status may stand for several codes. */
 function errorResponses(): Json {
   const responses: Record<string, { description: string; headers: Json; content: Json }> = {}
@@ -268,9 +268,4 @@ function errorResponses(): Json {
     }
   }
   return responses
-}
-
-/** A schema as plain JSON. */
-function plain(schema: TSchema): Json {
-  return JSON.parse(JSON.stringify(schema)) as Json
 }

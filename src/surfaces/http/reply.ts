@@ -4,6 +4,7 @@ import { Readable } from 'node:stream'
 import { ProductError } from '../../base/errors.ts'
 import { answerAndLinger, unreadBody } from './body.ts'
 import { encodeCursor } from './cursor.ts'
+import type { Entry } from './entry.ts'
 import { errorMember, statusOf } from './errors.ts'
 import { etagOf, namesTag } from './etag.ts'
 import { spanOf } from './ranges.ts'
@@ -32,6 +33,8 @@ export interface Outcome {
   data: unknown
   headers: Record<string, string>
   meta: Record<string, unknown>
+  /** The tag of the version that is shown, where the route carries one. */
+  etag?: string
   pagination?: { has_more: boolean; next_cursor?: string }
   /** False for an answer that is not kept for repetitions. */
   lasting?: false
@@ -51,6 +54,7 @@ export function outcomeOf(visit: Visit, value: unknown): Result {
     outcome.headers = value.headers ?? {}
     outcome.meta = value.meta ?? {}
     if (value.lasting === false) outcome.lasting = false
+    if (value.version !== undefined && isTagged(entry)) outcome.etag = etagOf(value.version)
   } else if (entry.paged) {
     const { items, next, meta } = value as ListAnswer
     outcome.data = items
@@ -67,14 +71,21 @@ export function outcomeOf(visit: Visit, value: unknown): Result {
   return outcome
 }
 
+/**
+ * Whether answers carry the tag of the resource. What is gone has no version; what was made (201) or accepted (202) is another resource
+ * than the one `If-Match` speaks of.
+ */
+export function isTagged({ route, status }: Pick<Entry, 'route' | 'status'>): boolean {
+  return route.etag === true && route.method !== 'DELETE' && status === 200
+}
+
 /** Sends data: with its tag where the route carries one, 304 when the client has it already. */
 export function sendOutcome(visit: Visit, outcome: Outcome): Promise<void> | void {
   const { ctx } = visit
   const { route } = visit.found.entry!
   for (const [name, value] of Object.entries(outcome.headers)) ctx.set(name, value)
-  // What is gone has no state to name.
-  if (route.etag === true && route.method !== 'DELETE') {
-    const etag = etagOf(outcome.data)
+  if (isTagged(visit.found.entry!)) {
+    const etag = outcome.etag ?? etagOf(outcome.data)
     ctx.set('ETag', etag)
     if (route.method === 'GET' && unchanged(visit, etag)) return
   }

@@ -2,7 +2,7 @@
 
 import type { Readable } from 'node:stream'
 import type { Static, TObject, TSchema } from 'typebox'
-import type { ProductError } from '../../base/errors.ts'
+import type { ErrorCode, ProductError } from '../../base/errors.ts'
 import type { MailboxGate } from '../../config/config.ts'
 import type { Context } from '../../context.ts'
 import type { Tx } from '../../db/db.ts'
@@ -67,8 +67,8 @@ export interface RequestFacts {
   standing(): Promise<'in' | 'out' | 'suspended'>
   /** Whether an `If-Match` came along. */
   conditional: boolean
-  /** Checks `If-Match` against the data a GET of the same resource shows, or any of several forms of it; throws conflict on a mismatch. */
-  matches(...current: unknown[]): void
+  /** Checks `If-Match` against the version of the resource (see {@link Answer.version}); throws conflict on a mismatch. */
+  matches(version: unknown): void
   /**
    * Keeps the answer for repetitions of this request within the unit of work that does what it tells, so that a crash in between
    * cannot have it done twice. Nothing where no Idempotency-Key came along.
@@ -84,6 +84,11 @@ export interface Answer {
   headers?: Record<string, string>
   /** Further members of `meta`. */
   meta?: Record<string, unknown>
+  /**
+   * What the ETag is made of, where that is not the data: one version of the resource has one tag, whatever the request asked to see of it.
+   * Without members of the mailbox (`state`) and members that depend on the query.
+   */
+  version?: unknown
   /** False for an answer that another try may better: it is not kept for repetitions. */
   lasting?: false
 }
@@ -195,12 +200,17 @@ export interface Route<
   }
   /** Schema of `data`. */
   reply: TSchema
-  /** A paged list, for those whose `query` is not made by `pageQuery`: the chain reads `cursor` and writes `pagination`. */
-  list?: { limit: number }
+  /**
+   * A list whose `query` is not made by `pageQuery`: paged (the chain reads `cursor` and writes `pagination`), or given whole, which
+   * `pagination` says as well.
+   */
+  list?: { limit: number } | 'whole'
   status?: 200 | 201 | 202
+  /** Errors it answers with beside those that follow from its other members. */
+  errors?: readonly ErrorCode[]
   /** Answers 200 instead of `status` at times: says when. */
   otherwise?: string
-  /** Carries a weak ETag and answers 304 (decisions §1.7). */
+  /** A read carries a weak ETag and answers 304; a request that changes the resource takes If-Match (decisions §1.7). */
   etag?: boolean
   /** Takes an Idempotency-Key (decisions §1.8), or cannot do without one. */
   idempotent?: boolean | 'required'
@@ -226,6 +236,8 @@ export interface Route<
   form?: boolean
   /** Shows what goes wrong in its own form instead of the envelope: a page, or the words of OAuth. */
   fault?: (fault: Fault) => FaultAnswer
+  /** What `fault` shows, by status, and its schema: for the description. */
+  faults?: { schema: TSchema; meanings: Readonly<Record<number, string>> }
   /** Cross-origin reading allowed for everyone. */
   open?: boolean
   /** Not for clients of the API: left out of its description. */

@@ -1,7 +1,7 @@
 // The operator's commands, from the outside: what they print, how they end, and that they work beside an open house.
 
 import assert from 'node:assert/strict'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, beforeEach, describe, it } from 'node:test'
@@ -11,6 +11,7 @@ import { loadConfig } from '../../../src/config/load.ts'
 import { openContext } from '../../../src/context.ts'
 import { Db } from '../../../src/db/db.ts'
 import { type LocalDns, startDns } from '../../support/dns.ts'
+import { ROOT } from '../../support/source.ts'
 
 interface Ended {
   code: number
@@ -94,6 +95,12 @@ describe('the way of a new appliance', () => {
     } finally {
       await app.close()
     }
+  })
+
+  it('prints its version, and opens nothing for it', async () => {
+    const { version } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8'))
+    assert.deepEqual(await mailstead('--version'), { code: 0, out: [`mailstead ${version}`], err: [] })
+    assert.deepEqual(await mailstead('--version', '--json'), { code: 0, out: [JSON.stringify({ version })], err: [] })
   })
 
   it('tells a person the same in words, the key included, and nothing of it in errors', async () => {

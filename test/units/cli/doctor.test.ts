@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, it } from 'node:test'
 import { runCli } from '../../../src/cli/cli.ts'
+import { judgeAccounts } from '../../../src/cli/doctor/accounts.ts'
 import { judgeQueue, judgeWebhooks } from '../../../src/cli/doctor/backlog.ts'
 import type { Finding } from '../../../src/cli/doctor/finding.ts'
 import { judgeFree, lookAtCertificate } from '../../../src/cli/doctor/machine.ts'
@@ -16,6 +17,7 @@ import { lookAtWayIn, lookAtWayOut } from '../../../src/cli/doctor/outside.ts'
 import { DIALOGUE_MAX, lookAtSmtp } from '../../../src/cli/doctor/smtp-port.ts'
 import { selfSigned } from '../../../src/config/certificate.ts'
 import { loadConfig } from '../../../src/config/load.ts'
+import type { Provider } from '../../../src/outbound/records.ts'
 import { startDns, type Zone, zoneResolver } from '../../support/dns.ts'
 import { startHouse } from '../../support/house.ts'
 
@@ -126,6 +128,42 @@ describe('beside a running appliance', () => {
     assert.deepEqual([levels(inside, 'mail_host'), levels(inside, 'reverse_dns')], [['warn'], []])
     dns.zone['mx.mail-host.org'] = { fault: 'servfail' }
     assert.deepEqual(levels(await look(), 'mail_host'), ['warn'], 'silence is not absence')
+  })
+})
+
+describe('sending accounts', () => {
+  it('are named when they take no messages, with the reason and what to do', async () => {
+    assert.deepEqual(levels(await look(), 'account'), ['ok'])
+    const team = await house.team('Senders')
+    const account = { smtp_host: 'smtp.relay-host.org', smtp_port: 587, smtp_protocol: 'starttls' }
+    const made = await house.call('POST', '/providers', team.key, {
+      ...{ name: 'Relay', smtp_username: 'u', smtp_password: 'p' },
+      ...account,
+    })
+    assert.equal(made.status, 201, JSON.stringify(made.body))
+    // The name of its server is not in DNS.
+    await house.settle()
+    const { id, status_reason } = (await house.get(`/providers/${made.body.data.id}`, team.key)).body.data
+    const [finding, ...others] = (await look()).findings.filter(({ check }) => check === 'account')
+    assert.deepEqual(others, [])
+    assert.equal(finding!.level, 'warn')
+    const why = String(status_reason).replace(/\.$/, '')
+    assert.equal(finding!.says, `The sending account Relay (${id}) of ${team.id} takes no messages: ${why}.`)
+    assert.match(finding!.do!, new RegExp(`POST /providers/${id}/test`))
+    await house.call('DELETE', `/providers/${id}`, team.key)
+    assert.deepEqual(levels(await look(), 'account'), ['ok'])
+  })
+
+  it('are counted beyond fifty, and one that was never checked is told after an hour', () => {
+    const one = { id: 'dprov_1', teamId: 'team_1', name: 'Relay', updatedAt: 0, statusReason: 'auth: no' }
+    const many = (status: 'error' | 'pending', count: number) =>
+      Array.from({ length: count }, () => ({ ...one, status })) as Provider[]
+    const findings = judgeAccounts(many('error', 53), 0, 0)
+    assert.deepEqual([findings.length, findings.at(-1)!.says], [51, '3 more sending accounts are in trouble.'])
+    assert.deepEqual(
+      [3_599_999, 3_600_000].map((now) => judgeAccounts(many('pending', 1), 2, now)[0]!.level),
+      ['ok', 'warn'],
+    )
   })
 })
 

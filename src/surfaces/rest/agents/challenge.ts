@@ -46,6 +46,8 @@ export const createChallenge = route({
     'one registration.',
   as: 'none',
   bare: true,
+  // The other variant asks for no work.
+  errors: ['not_found'],
   pace: { times: 20, seconds: 60 },
   body: record('AgentChallengeRequest', 'What the inbox is to be.', requestMembers, {
     type: 'anonymous',

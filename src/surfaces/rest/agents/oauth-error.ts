@@ -1,7 +1,10 @@
 // Errors in the words of OAuth 2 (RFC 6749 5.2), for the routes OAuth's own clients speak to.
 
+import { Type } from 'typebox'
 import { type ErrorCode, ProductError } from '../../../base/errors.ts'
 import type { Fault, FaultAnswer } from '../../http/route.ts'
+import { Id } from '../../http/schema.ts'
+import { record } from '../schemas/record.ts'
 
 /** An error of the token endpoint with a word of its own. */
 export class OAuthError extends ProductError {
@@ -22,6 +25,27 @@ const WORDS: Readonly<Partial<Record<ErrorCode, string>>> = {
   service_unavailable: 'temporarily_unavailable',
   internal_error: 'server_error',
   not_found: 'invalid_request',
+}
+
+/** Statuses of the form routes; the words of the token endpoint (decisions §11.7) are those of its own. */
+export const FORM_FAULTS = {
+  schema: record('OAuthError', 'An error of RFC 6749 5.2.', {
+    error: Type.String({ description: 'One of the words of the status.' }),
+    error_description: Type.String({ description: 'A sentence for people.' }),
+    request_id: { ...Id('request'), description: 'Equal to the header X-Request-Id.' },
+    retry_after: Type.Optional(
+      Type.Integer({ minimum: 1, description: 'Seconds to wait before asking again, as the header Retry-After says.' }),
+    ),
+  }),
+  meanings: {
+    400: 'invalid_request: a parameter is missing, repeated or malformed.',
+    406: 'invalid_request: Accept excludes application/json.',
+    413: 'invalid_request: the form is larger than 16 KiB.',
+    415: 'invalid_request: the body is no form.',
+    429: 'rate_limit_exceeded: too many requests.',
+    500: 'server_error: a fault of the server.',
+    503: 'temporarily_unavailable: something needed is not available now.',
+  },
 }
 
 /** The error as a form route answers with it (decisions §11.1). */

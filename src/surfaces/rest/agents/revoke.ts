@@ -3,7 +3,7 @@
 import { Type } from 'typebox'
 import { answer, route } from '../../http/route.ts'
 import { record } from '../schemas/record.ts'
-import { showOAuthError } from './oauth-error.ts'
+import { FORM_FAULTS, showOAuthError } from './oauth-error.ts'
 import { AUTH_PATH } from './resources.ts'
 
 export const revokeToken = route({
@@ -20,6 +20,7 @@ export const revokeToken = route({
   bare: true,
   form: true,
   fault: showOAuthError,
+  faults: FORM_FAULTS,
   body: record(
     'AgentRevocation',
     'What is to end.',

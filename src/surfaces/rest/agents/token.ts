@@ -8,7 +8,7 @@ import { type Audience, TOKEN_SECONDS } from '../../../directory/agents/tokens.t
 import { answer, route } from '../../http/route.ts'
 import { record } from '../schemas/record.ts'
 import { TimeOf } from '../schemas/time.ts'
-import { OAuthError, showOAuthError } from './oauth-error.ts'
+import { FORM_FAULTS, OAuthError, showOAuthError } from './oauth-error.ts'
 import { AUTH_PATH, audienceOf } from './resources.ts'
 
 /** The grants of each variant (decisions §11.7); the last of the first is a name of our own for the one before. */
@@ -44,6 +44,16 @@ const members = {
   scope: Text('Fewer scopes than the resource has, separated by spaces.'),
 }
 
+const MEANINGS = {
+  400:
+    'invalid_request, unsupported_grant_type, invalid_target, invalid_scope; invalid_grant: what was shown is not valid, over, or revoked; ' +
+    'access_denied: the person declined; expired_token: the invitation or the claim token is over.',
+  429: 'slow_down, and rate_limit_exceeded: asked too often.',
+  503:
+    'authorization_pending: the owner has not allowed sending yet; temporarily_unavailable: the inbox is being set up, or the server ' +
+    'cannot answer now.',
+}
+
 type Form = { grant_type: string } & { [K in Exclude<keyof typeof members, 'grant_type'>]?: string }
 
 export const issueToken = route({
@@ -60,6 +70,7 @@ export const issueToken = route({
   bare: true,
   form: true,
   fault: showOAuthError,
+  faults: { ...FORM_FAULTS, meanings: { ...FORM_FAULTS.meanings, ...MEANINGS } },
   body: record('AgentTokenRequest', 'A grant.', members, {
     grant_type: GRANT_TYPES.proof_of_work[0],
     assertion: 'eyJhbGciOiJFUzI1NiJ9.eyJzdWIiOiJhcmVnX2ExYjJjM2Q0ZTVmNmc3aDhpOWowazFsMiJ9.c2lnbmF0dXJl',

@@ -1,9 +1,10 @@
 // What is in a file, for whoever cannot open it.
 
 import { Type } from 'typebox'
+import { PROGRAM_VERSION } from '../../../config/version.ts'
 import type { FileToRead } from '../../../mail/extract/extracted.ts'
 import { gatherBytes } from '../../../store/gather.ts'
-import { route } from '../../http/route.ts'
+import { answer, route } from '../../http/route.ts'
 import { Default, Id } from '../../http/schema.ts'
 import { ParsedFile, presentParsed } from '../schemas/parsed-file.ts'
 import { accountOf } from './account.ts'
@@ -45,7 +46,10 @@ const parseAttachment = route({
       const bytes = await gatherBytes(app.store.contents.read(place, 0, sizeBytes), sizeBytes)
       return { bytes, filename, type, charset: place.charset }
     }
-    return presentParsed(id, await app.extractor.extract(sizeBytes, read, request.signal), query.body_chars)
+    const data = presentParsed(id, await app.extractor.extract(sizeBytes, read, request.signal), query.body_chars)
+    // What `body_chars` cuts is no part of the version.
+    const { status, kind, metadata, entries } = data
+    return answer({ data, version: { attachment_id: id, status, kind, metadata, entries, program: PROGRAM_VERSION } })
   },
 })
 

@@ -58,11 +58,12 @@ const listIdentities = route({
   description: 'All of them, the primary one first. `meta.state` is the state of the identities.',
   as: 'mailbox',
   permission: 'mailbox.read',
+  list: 'whole',
   reply: listOf(Identity),
   async handle({ principal, app }) {
     const account = await accountOf(app, principal)
     const items = (await app.store.identities.list(account)).map(present)
-    return answer({ data: items, meta: { state: account.states.identities } })
+    return { items, next: null, meta: { state: account.states.identities } }
   },
 })
 

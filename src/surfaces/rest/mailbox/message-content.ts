@@ -12,6 +12,7 @@ import {
   type MessageContext,
   type MessagePart,
   presentMessage,
+  presentSent,
 } from '../schemas/message.ts'
 import { MAILBOX_LIMITS } from './limits.ts'
 
@@ -58,6 +59,11 @@ export async function showMessage(
     blobId: app.store.blobNames.of(account.mailboxId),
     sent: await sentAs(app, account, id),
   })
+}
+
+/** `delivery` of a message, as {@link showMessage} shows it. */
+export async function deliveryOf(app: Context, account: Account, id: string): Promise<Message['delivery']> {
+  return presentSent(await sentAs(app, account, id))
 }
 
 /** How this mailbox sent a message; null for one it received. */

@@ -1,6 +1,5 @@
 // Changing messages: their keywords, their folders, and their end.
 
-import { isDeepStrictEqual } from 'node:util'
 import { type Static, Type } from 'typebox'
 import { invalid, notFound, ProductError } from '../../../base/errors.ts'
 import type { Context } from '../../../context.ts'
@@ -8,21 +7,21 @@ import type { Tx } from '../../../db/db.ts'
 import { allows } from '../../../directory/permissions.ts'
 import type { Edited, MessageChange } from '../../../store/messages/edits.ts'
 import type { Account } from '../../../store/records.ts'
-import { type RequestFacts, route } from '../../http/route.ts'
+import { answer, type RequestFacts, route } from '../../http/route.ts'
 import { Id } from '../../http/schema.ts'
+import { messageVersion } from '../schemas/message.ts'
 import { MessageSummary, presentSummary } from '../schemas/message-summary.ts'
 import { record } from '../schemas/record.ts'
 import { writableAccountOf } from './account.ts'
 import { MAILBOX_LIMITS } from './limits.ts'
-import { showMessage, USUAL_PARTS } from './message-content.ts'
+import { deliveryOf } from './message-content.ts'
 import { FolderIds, KEYWORDS_MAX, Keywords, lower } from './message-members.ts'
 
 const WRITERS = ['email.receive', 'mailbox.write'] as const
 const params = Type.Object({ message_id: Id('message') })
 const State = Type.String({ description: 'Opaque state of the messages of the mailbox.' })
 
-const TAGGED = '`If-Match` takes the ETag of reading the message without parameters, or of the last change.'
-const SHOWN_PLAINLY = { include: new Set(USUAL_PARTS), chars: MAILBOX_LIMITS.message_body_chars_default }
+const TAGGED = '`If-Match` takes the ETag of reading the message, or of the last change.'
 
 const Flags = record('MessageFlagsUpdate', 'Flags that change; those left out stay.', {
   seen: Type.Optional(Type.Boolean()),
@@ -52,7 +51,7 @@ const updateKeywords = route({
   operation: 'updateMessageKeywords',
   tag: 'Messages',
   summary: 'Adds and removes keywords of a message, or sets them.',
-  description: '`$junk` moves the message to Junk, `$notjunk` from there to the Inbox.',
+  description: `\`$junk\` moves the message to Junk, \`$notjunk\` from there to the Inbox. ${TAGGED}`,
   as: 'mailbox',
   permission: WRITERS,
   params,
@@ -72,11 +71,13 @@ const updateKeywords = route({
     flags: MessageSummary.properties.flags,
     state: State,
   }),
-  async handle({ params: { message_id: id }, body, principal, app }) {
+  etag: true,
+  async handle({ params: { message_id: id }, body, principal, app, request }) {
     const account = await writableAccountOf(app, principal)
-    await changeOne(app, account, id, { keywords: keywordsOf(body) })
-    const { keywords, flags } = await summaryOf(app, account, id)
-    return { id, keywords, flags, state: await stateOf(app, account) }
+    await changeOne(app, account, id, { keywords: keywordsOf(body) }, request)
+    const { data, version } = await changedMessage(app, account, id)
+    const { keywords, flags } = data
+    return answer({ data: { id, keywords, flags, state: await stateOf(app, account) }, version })
   },
 })
 
@@ -96,13 +97,8 @@ const updateMessage = route({
   async handle({ params: { message_id: id }, body, principal, app, request }) {
     const account = await writableAccountOf(app, principal)
     const change = { keywords: flaggedKeywords(body), folders: body.folder_ids && { set: body.folder_ids } }
-    const expect = await expectationOf(app, account, id, request)
-    const edited = await app.db.write(async (tx) => {
-      await expect(tx)
-      return app.store.edits.changeIn(tx, account, [id], change)
-    })
-    requireUpdated(edited)
-    return summaryOf(app, account, id)
+    await changeOne(app, account, id, change, request)
+    return answer(await changedMessage(app, account, id))
   },
 })
 
@@ -221,8 +217,8 @@ function flaggedKeywords({
 }
 
 /**
- * What `If-Match` is held against: the message as a change answers it, or as reading it shows it. Its bodies are not read in a unit of
- * work: what was shown counts as long as the message stands as it stood then.
+ * What `If-Match` is held against, inside the unit of work that changes the message. How far its delivery has come is read before: nothing
+ * that is changed here depends on it.
  */
 async function expectationOf(
   app: Context,
@@ -230,22 +226,27 @@ async function expectationOf(
   id: string,
   request: RequestFacts,
 ): Promise<(tx: Tx) => Promise<void>> {
-  const summary = async (reader?: Tx) => {
-    const found = await app.store.messages.summary(account, id, reader)
-    if (found === undefined) throw notFound('message')
-    return presentSummary(found)
-  }
-  if (!request.conditional) return async (tx) => void (await summary(tx))
-  const stood = await summary()
-  const shown = await showMessage(app, account, id, SHOWN_PLAINLY)
+  const delivery = request.conditional ? await deliveryOf(app, account, id) : null
   return async (tx) => {
-    const stands = await summary(tx)
-    request.matches(stands, ...(isDeepStrictEqual(stands, stood) ? [shown] : []))
+    const found = await app.store.messages.summary(account, id, tx)
+    if (found === undefined) throw notFound('message')
+    request.matches(messageVersion(presentSummary(found), delivery))
   }
 }
 
-async function changeOne(app: Context, account: Account, id: string, change: MessageChange): Promise<void> {
-  requireUpdated(await app.store.edits.change(account, [id], change))
+async function changeOne(
+  app: Context,
+  account: Account,
+  id: string,
+  change: MessageChange,
+  request: RequestFacts,
+): Promise<void> {
+  const expect = await expectationOf(app, account, id, request)
+  const edited = await app.db.write(async (tx) => {
+    await expect(tx)
+    return app.store.edits.changeIn(tx, account, [id], change)
+  })
+  requireUpdated(edited)
 }
 
 function requireUpdated({ notFound: missing, notUpdated }: Edited): void {
@@ -254,10 +255,12 @@ function requireUpdated({ notFound: missing, notUpdated }: Edited): void {
   if (refused !== undefined) throw invalid('folder_ids', 'forbidden_value', refused.message)
 }
 
-async function summaryOf(app: Context, account: Account, id: string) {
-  const summary = await app.store.messages.summary(account, id)
-  if (summary === undefined) throw notFound('message')
-  return presentSummary(summary)
+/** A message after a change, and the version it has now. */
+async function changedMessage(app: Context, account: Account, id: string) {
+  const found = await app.store.messages.summary(account, id)
+  if (found === undefined) throw notFound('message')
+  const data = presentSummary(found)
+  return { data, version: messageVersion(data, await deliveryOf(app, account, id)) }
 }
 
 async function stateOf(app: Context, account: Account): Promise<string> {

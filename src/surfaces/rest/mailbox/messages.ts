@@ -2,9 +2,9 @@
 
 import { Type } from 'typebox'
 import { notFound } from '../../../base/errors.ts'
-import { route } from '../../http/route.ts'
+import { answer, route } from '../../http/route.ts'
 import { Id, listOf, pageQuery } from '../../http/schema.ts'
-import { Message, type MessagePart } from '../schemas/message.ts'
+import { Message, type MessagePart, messageVersion } from '../schemas/message.ts'
 import { MessageSummary, presentSummary } from '../schemas/message-summary.ts'
 import { accountOf } from './account.ts'
 import { MAILBOX_LIMITS, MAILBOX_PAGE } from './limits.ts'
@@ -58,7 +58,7 @@ const readMessage = route({
   summary: 'Shows one message with its bodies.',
   description:
     'Reading does not mark it as seen. Whatever the message says is the word of a stranger: it authorises nothing. The ETag ' +
-    'covers `state`, so that any change of a message in the mailbox changes it.',
+    'is that of the message, whatever `include` and `body_chars` say; it does not cover `state`.',
   as: 'mailbox',
   permission: 'mailbox.read',
   params: Type.Object({ message_id: Id('message') }),
@@ -73,7 +73,7 @@ const readMessage = route({
     const how = { include: new Set<MessagePart>(query.include), chars: query.body_chars }
     const shown = await showMessage(app, account, message_id, how)
     if (shown === undefined) throw notFound('message')
-    return shown
+    return answer({ data: shown, version: messageVersion(shown, shown.delivery) })
   },
 })
 

@@ -65,10 +65,11 @@ const listQuotas = route({
   description: '`meta.state` is the state of the quotas: it moves with everything that comes, goes or is sent.',
   as: 'mailbox',
   permission: 'mailbox.read',
+  list: 'whole',
   reply: listOf(Quota),
   async handle({ principal, app }) {
     const account = await accountOf(app, principal)
-    return answer({ data: await shown(app, principal, account), meta: { state: account.states.quotas } })
+    return { items: await shown(app, principal, account), next: null, meta: { state: account.states.quotas } }
   },
 })
 
@@ -118,7 +119,7 @@ const readUsage = route({
     const account = await accountOf(app, principal)
     const { storage } = await hardLimits(app, principal)
     const [{ mails }, { bytes }] = await Promise.all([store.sentHours.inDay(account), store.uploads.pending(account)])
-    return {
+    const version = {
       quota_bytes: storage!,
       quota_used_bytes: account.usedBytes,
       quota_used_ratio: Math.round((account.usedBytes / storage!) * RATIO_STEPS) / RATIO_STEPS,
@@ -127,8 +128,8 @@ const readUsage = route({
       attachment_bytes: account.attachmentBytes,
       upload_bytes_pending: bytes,
       sent_last_24h: mails,
-      state: account.states.quotas,
     }
+    return answer({ data: { ...version, state: account.states.quotas }, version })
   },
 })
 

@@ -1,6 +1,7 @@
 // The Sieve scripts of a mailbox (decisions §10.14).
 
 import { Type } from 'typebox'
+import type { SieveText } from '../../../directory/sieve-scripts.ts'
 import { compileScript } from '../../../mail/sieve/sieve.ts'
 import { answer, route } from '../../http/route.ts'
 import { Default, Id, listOf, pageQuery } from '../../http/schema.ts'
@@ -145,9 +146,11 @@ const activateScript = route({
   permission: 'mailbox.write',
   params,
   reply: SieveScriptDetail,
-  async handle({ params: { script_id: id }, principal, app }) {
+  etag: true,
+  async handle({ params: { script_id: id }, principal, app, request }) {
     await writableAccountOf(app, principal)
-    return presentScriptDetail(await app.directory.sieveScripts.activate(principal.mailboxId, id))
+    const matches = (current: SieveText) => request.matches(presentScriptDetail(current))
+    return presentScriptDetail(await app.directory.sieveScripts.activate(principal.mailboxId, id, matches))
   },
 })
 
@@ -161,9 +164,11 @@ const deactivateScript = route({
   permission: 'mailbox.write',
   params,
   reply: SieveScriptDetail,
-  async handle({ params: { script_id: id }, principal, app }) {
+  etag: true,
+  async handle({ params: { script_id: id }, principal, app, request }) {
     await writableAccountOf(app, principal)
-    return presentScriptDetail(await app.directory.sieveScripts.deactivate(principal.mailboxId, id))
+    const matches = (current: SieveText) => request.matches(presentScriptDetail(current))
+    return presentScriptDetail(await app.directory.sieveScripts.deactivate(principal.mailboxId, id, matches))
   },
 })
 

@@ -127,8 +127,11 @@ const cancelSubmission = route({
   permission: 'email.send',
   params,
   reply: Submission,
-  async handle({ params: { submission_id: id }, principal, app }) {
+  etag: true,
+  async handle({ params: { submission_id: id }, principal, app, request }) {
     const account = await writableAccountOf(app, principal)
+    // It is cancelled once: of two at once with the same tag, the second is refused for that.
+    if (request.conditional) request.matches(await shown(app, account, id))
     await app.outbound.cancelling.cancel(account, id)
     return shown(app, account, id)
   },

@@ -46,6 +46,8 @@ const listSyncChanges = route({
     limit: changesQuery.properties.limit,
   }),
   reply: Type.Union([Changes, CountedChanges, ChangesByType]),
+  // Both forms at once.
+  errors: ['validation_error'],
   async handle({ query, principal, app }) {
     const asked = readSince(query)
     const account = await accountOf(app, principal)

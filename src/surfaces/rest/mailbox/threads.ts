@@ -2,7 +2,7 @@
 
 import { Type } from 'typebox'
 import { notFound } from '../../../base/errors.ts'
-import { route } from '../../http/route.ts'
+import { answer, route } from '../../http/route.ts'
 import { Default, Id, listOf, pageQuery, Words } from '../../http/schema.ts'
 import { presentThread, presentThreadDetail, Thread, ThreadDetail } from '../schemas/thread.ts'
 import { accountOf } from './account.ts'
@@ -47,7 +47,7 @@ const readThread = route({
   operation: 'getThread',
   tag: 'Threads',
   summary: 'Shows one thread with the ids of its messages.',
-  description: 'The ETag covers `states`, so that any change in the mailbox changes it.',
+  description: 'The ETag is that of the thread; it does not cover `states`.',
   as: 'mailbox',
   permission: 'mailbox.read',
   params: Type.Object({ thread_id: Id('thread') }),
@@ -58,7 +58,9 @@ const readThread = route({
     const { states } = account
     const thread = await app.store.threads.get(account, params.thread_id)
     if (thread === undefined) throw notFound('thread')
-    return presentThreadDetail(thread, states)
+    const shown = presentThreadDetail(thread, states)
+    const { states: _, ...version } = shown
+    return answer({ data: shown, version })
   },
 })
 

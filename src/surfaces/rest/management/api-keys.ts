@@ -157,11 +157,13 @@ const rotateKey = route({
   ),
   bodyOptional: true,
   reply: NewApiKey,
-  async handle({ params: { key_id: id }, body, principal, app }) {
-    const key = await app.directory.keys.get(principal.teamId, id)
-    if (key === undefined) throw notFound('API key')
-    requireOwn(principal, key)
-    return presentNewKey(await app.directory.keys.rotate(principal.teamId, id, body.grace_seconds))
+  etag: true,
+  async handle({ params: { key_id: id }, body, principal, app, request }) {
+    const issued = await app.directory.keys.rotate(principal.teamId, id, body.grace_seconds, (current) => {
+      requireOwn(principal, current)
+      request.matches(presentKey(current))
+    })
+    return answer({ data: presentNewKey(issued), version: presentKey(issued.record) })
   },
 })
 

@@ -104,9 +104,11 @@ const verifyDomain = route({
   pace: { times: 1, seconds: 10 },
   params,
   reply: DomainVerification,
-  async handle({ params: { domain_id }, principal, app }) {
-    const { domain, checks } = await app.directory.domains.verify(principal.teamId, domain_id)
-    return presentVerification(domain, checks)
+  etag: true,
+  async handle({ params: { domain_id }, principal, app, request }) {
+    const matches = (current: DomainRecord) => request.matches(presentDomain(current))
+    const { domain, checks } = await app.directory.domains.verify(principal.teamId, domain_id, matches)
+    return answer({ data: presentVerification(domain, checks), version: presentDomain(domain) })
   },
 })
 

@@ -11,6 +11,7 @@ import { Default, Id, listOf, pageQuery, parseTime, TimeQuery, Words } from '../
 import { ApiKey, KeyStatus, NewApiKey, presentKey, presentNewKey } from '../schemas/api-key.ts'
 import { DeletedOf } from '../schemas/deleted.ts'
 import { record } from '../schemas/record.ts'
+import { mailboxMatch } from './mailbox-match.ts'
 import { MANAGEMENT_PAGE } from './pages.ts'
 
 const ofMailbox = Type.Object({ mailbox_id: Id('mailbox') })
@@ -41,7 +42,7 @@ const createMailboxKey = route({
   operation: 'createMailboxKey',
   tag: 'Mailboxes',
   summary: 'Issues an API key for a mailbox.',
-  description: `The secret is shown in this answer only. At most ${MAILBOX_KEYS_MAX} active keys for each mailbox (409).`,
+  description: `The secret is shown in this answer only. At most ${MAILBOX_KEYS_MAX} active keys for each mailbox (409). \`If-Match\` takes the ETag of the mailbox.`,
   as: 'team',
   permission: 'mailbox.admin.manage',
   idempotent: true,
@@ -74,13 +75,16 @@ const createMailboxKey = route({
   ),
   reply: NewApiKey,
   status: 201,
-  async handle({ params: { mailbox_id }, body, principal, app }) {
-    const issued = await app.directory.mailboxes.issueKey(principal.teamId, mailbox_id, {
+  etag: true,
+  async handle({ params: { mailbox_id }, body, principal, app, request }) {
+    const input = {
       name: body.name,
       permissions: body.permissions,
       expiresAt: body.expires_at === undefined ? null : parseTime(body.expires_at),
       createdBy: principal.keyId,
-    })
+    }
+    const matches = await mailboxMatch(app, mailbox_id, request)
+    const issued = await app.directory.mailboxes.issueKey(principal.teamId, mailbox_id, input, matches)
     const Location = `/api/v1/mailboxes/${mailbox_id}/api-keys/${issued.record.id}`
     return answer({ data: presentNewKey(issued), headers: { Location } })
   },
@@ -116,9 +120,12 @@ const rotateMailboxKey = route({
   ),
   bodyOptional: true,
   reply: NewApiKey,
-  async handle({ params: { mailbox_id, key_id }, body, principal, app }) {
-    const key = await keyOf(app, principal.teamId, mailbox_id, key_id)
-    return presentNewKey(await app.directory.keys.rotate(principal.teamId, key.id, body.grace_seconds))
+  etag: true,
+  async handle({ params: { mailbox_id, key_id }, body, principal, app, request }) {
+    const { id } = await keyOf(app, principal.teamId, mailbox_id, key_id)
+    const matches = (current: KeyRecord) => request.matches(presentKey(current))
+    const issued = await app.directory.keys.rotate(principal.teamId, id, body.grace_seconds, matches)
+    return answer({ data: presentNewKey(issued), version: presentKey(issued.record) })
   },
 })
 
@@ -132,9 +139,10 @@ const deleteMailboxKey = route({
   permission: 'mailbox.admin.manage',
   params: ofKey,
   reply: DeletedOf('key'),
-  async handle({ params: { mailbox_id, key_id }, principal, app }) {
+  etag: true,
+  async handle({ params: { mailbox_id, key_id }, principal, app, request }) {
     const key = await keyOf(app, principal.teamId, mailbox_id, key_id)
-    await app.directory.keys.revoke(principal.teamId, key.id)
+    await app.directory.keys.revoke(principal.teamId, key.id, (current) => request.matches(presentKey(current)))
     return { deleted: true, id: key.id }
   },
 })

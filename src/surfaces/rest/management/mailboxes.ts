@@ -19,6 +19,7 @@ import { MailboxAdmin, MailboxStatus, NewMailbox, presentMailboxAdmin } from '..
 import { record } from '../schemas/record.ts'
 import { readSendScope, SendScope } from '../schemas/send-scope.ts'
 import { usageOf } from '../usage.ts'
+import { mailboxMatch } from './mailbox-match.ts'
 import { MANAGEMENT_PAGE } from './pages.ts'
 
 /** Longer than any address, so that one with letters beyond ASCII is judged after its domain has been converted. */
@@ -165,17 +166,16 @@ const updateMailbox = route({
     const before = await app.directory.mailboxes.get(principal.teamId, id)
     if (before === undefined) throw notFound('mailbox')
     const usage = await usageOf(app, [id])
-    const keys = (await app.directory.keys.countByMailbox([id])).get(id) ?? 0
     const change = {
       displayName: body.display_name,
       quotaBytes: body.quota_bytes,
       sendScope: body.send_scope && readSendScope(body.send_scope),
     }
     const used = usage.get(id)?.usedBytes ?? 0
-    const mailbox = await app.directory.mailboxes.update(principal.teamId, id, change, used, (current) =>
-      request.matches(presentMailboxAdmin(current, usage.get(id), keys)),
-    )
-    return presentMailboxAdmin(mailbox, usage.get(id), keys)
+    const matches = await mailboxMatch(app, id, request)
+    const mailbox = await app.directory.mailboxes.update(principal.teamId, id, change, used, matches)
+    const [shown] = await present(app, [mailbox])
+    return shown
   },
 })
 
@@ -198,8 +198,11 @@ const suspendMailbox = route({
   ),
   bodyOptional: true,
   reply: MailboxAdmin,
-  async handle({ params: { mailbox_id: id }, body, principal, app }) {
-    const [shown] = await present(app, [await app.directory.mailboxes.suspend(principal.teamId, id, body.reason)])
+  etag: true,
+  async handle({ params: { mailbox_id: id }, body, principal, app, request }) {
+    const matches = await mailboxMatch(app, id, request)
+    const suspended = await app.directory.mailboxes.suspend(principal.teamId, id, body.reason, matches)
+    const [shown] = await present(app, [suspended])
     return shown
   },
 })
@@ -214,8 +217,14 @@ const reactivateMailbox = route({
   permission: 'mailbox.admin.manage',
   params,
   reply: MailboxAdmin,
-  async handle({ params: { mailbox_id: id }, principal, app }) {
-    const reactivated = await app.directory.mailboxes.reactivate(principal.teamId, id, livingAgentOf(app))
+  etag: true,
+  async handle({ params: { mailbox_id: id }, principal, app, request }) {
+    const matches = await mailboxMatch(app, id, request)
+    const isLiving = livingAgentOf(app)
+    const reactivated = await app.directory.mailboxes.reactivate(principal.teamId, id, async (current, tx) => {
+      await matches(current, tx)
+      await isLiving(current, tx)
+    })
     const [shown] = await present(app, [reactivated])
     return shown
   },
@@ -235,11 +244,7 @@ const deleteMailbox = route({
   reply: DeletedOf('mailbox'),
   etag: true,
   async handle({ params: { mailbox_id: id }, principal, app, request }) {
-    const usage = await usageOf(app, [id])
-    const keys = (await app.directory.keys.countByMailbox([id])).get(id) ?? 0
-    await app.directory.mailboxes.delete(principal.teamId, id, (current) =>
-      request.matches(presentMailboxAdmin(current, usage.get(id), keys)),
-    )
+    await app.directory.mailboxes.delete(principal.teamId, id, await mailboxMatch(app, id, request))
     await app.outbound.waiting.cancelOf(id)
     return { deleted: true, id }
   },

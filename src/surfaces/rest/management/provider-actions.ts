@@ -1,7 +1,8 @@
 // What is done with a sending account: switched on and off, and tested (decisions §3.1).
 
 import { Type } from 'typebox'
-import { route } from '../../http/route.ts'
+import type { Provider as ProviderRecord } from '../../../outbound/records.ts'
+import { answer, route } from '../../http/route.ts'
 import { Id, Nullable } from '../../http/schema.ts'
 import { Provider, ProviderTest, presentProvider, presentTest } from '../schemas/provider.ts'
 import { record } from '../schemas/record.ts'
@@ -21,8 +22,10 @@ const activateProvider = route({
   permission: 'provider.manage',
   params,
   reply: Provider,
-  async handle({ params: { provider_id }, principal, app }) {
-    return presentProvider(await app.outbound.providers.activate(principal.teamId, provider_id))
+  etag: true,
+  async handle({ params: { provider_id }, principal, app, request }) {
+    const matches = (current: ProviderRecord) => request.matches(presentProvider(current))
+    return presentProvider(await app.outbound.providers.activate(principal.teamId, provider_id, matches))
   },
 })
 
@@ -36,8 +39,10 @@ const deactivateProvider = route({
   permission: 'provider.manage',
   params,
   reply: Provider,
-  async handle({ params: { provider_id }, principal, app }) {
-    return presentProvider(await app.outbound.providers.deactivate(principal.teamId, provider_id))
+  etag: true,
+  async handle({ params: { provider_id }, principal, app, request }) {
+    const matches = (current: ProviderRecord) => request.matches(presentProvider(current))
+    return presentProvider(await app.outbound.providers.deactivate(principal.teamId, provider_id, matches))
   },
 })
 
@@ -74,9 +79,12 @@ const testProvider = route({
   ),
   bodyOptional: true,
   reply: ProviderTest,
-  async handle({ params: { provider_id }, body, principal, app }) {
+  etag: true,
+  async handle({ params: { provider_id }, body, principal, app, request }) {
+    const matches = (current: ProviderRecord) => request.matches(presentProvider(current))
     const { providers } = app.outbound
-    return presentTest(await providers.test(principal.teamId, provider_id, body?.to_email ?? null))
+    const tested = await providers.test(principal.teamId, provider_id, body?.to_email ?? null, matches)
+    return answer({ data: presentTest(tested), version: presentProvider(tested.provider) })
   },
 })
 

@@ -1,6 +1,7 @@
 // The team's share of the shared Amazon SES account: how much it may send, and asking for more (decisions §3.5).
 
-import { Type } from 'typebox'
+import { type Static, Type } from 'typebox'
+import type { Context } from '../../../context.ts'
 import { DAILY_MAX, NOTE_MAX } from '../../../outbound/shared-limit-record.ts'
 import { answer, route } from '../../http/route.ts'
 import { Id, listOf, pageQuery } from '../../http/schema.ts'
@@ -29,12 +30,7 @@ const readLimit = route({
   reply: LimitState,
   etag: true,
   async handle({ principal, app }) {
-    const { sharedLimit } = app.outbound
-    const pending = await sharedLimit.pendingOf(principal.teamId)
-    return {
-      limit: presentLimit(await sharedLimit.limitOf(principal.teamId)),
-      pending_request: pending === undefined ? null : presentLimitRequest(pending),
-    }
+    return limitState(app, principal.teamId)
   },
 })
 
@@ -80,7 +76,10 @@ const createRequest = route({
   ),
   reply: RequestedLimit,
   status: 201,
-  async handle({ body, principal, app }) {
+  etag: true,
+  async handle({ body, principal, app, request: facts }) {
+    // Only one request can be pending: of two at once with the same tag, the second is refused for that.
+    if (facts.conditional) facts.matches(await limitState(app, principal.teamId))
     const { request, limit } = await app.outbound.sharedLimit.create(principal.teamId, {
       reason: body.reason ?? null,
       requestedDailyLimit: body.requested_daily_limit ?? null,
@@ -101,10 +100,22 @@ const cancelRequest = route({
   permission: 'provider.manage',
   params: Type.Object({ request_id: Id('limitRequest') }),
   reply: RequestedLimit,
-  async handle({ params: { request_id }, principal, app }) {
+  etag: true,
+  async handle({ params: { request_id }, principal, app, request: facts }) {
+    if (facts.conditional) facts.matches(await limitState(app, principal.teamId))
     const { request, limit } = await app.outbound.sharedLimit.cancel(principal.teamId, request_id)
-    return { request: presentLimitRequest(request), limit: presentLimit(limit) }
+    const data = { request: presentLimitRequest(request), limit: presentLimit(limit) }
+    return answer({ data, version: await limitState(app, principal.teamId) })
   },
 })
+
+async function limitState(app: Context, teamId: string): Promise<Static<typeof LimitState>> {
+  const { sharedLimit } = app.outbound
+  const pending = await sharedLimit.pendingOf(teamId)
+  return {
+    limit: presentLimit(await sharedLimit.limitOf(teamId)),
+    pending_request: pending === undefined ? null : presentLimitRequest(pending),
+  }
+}
 
 export const sharedLimit = [readLimit, listRequests, createRequest, cancelRequest]

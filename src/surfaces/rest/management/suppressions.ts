@@ -59,6 +59,7 @@ const createSuppression = route({
   ),
   reply: Suppression,
   status: 201,
+  otherwise: 'The address is on the list already: its record, as it was.',
   async handle({ body, principal, app }) {
     const { suppressions } = app.outbound
     const { record, created } = await suppressions.create(principal.teamId, body.email, body.note ?? null)

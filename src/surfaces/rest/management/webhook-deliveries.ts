@@ -5,7 +5,7 @@ import { notFound } from '../../../base/errors.ts'
 import { answer, route } from '../../http/route.ts'
 import { FilterId, Id, listOf, pageQuery, Timestamp } from '../../http/schema.ts'
 import { record } from '../schemas/record.ts'
-import { EventTypeName } from '../schemas/webhook.ts'
+import { EventTypeName, presentWebhook } from '../schemas/webhook.ts'
 import {
   DeliveryResult,
   presentDelivery,
@@ -32,13 +32,16 @@ const testWebhook = route({
   params: ofWebhook,
   pace: { times: TESTS_PER_MINUTE, seconds: 60 },
   reply: record('WebhookTest', 'What the test event met.', { event_id: Id('event'), delivery: WebhookDelivery }),
-  async handle({ params: { webhook_id }, principal, app }) {
+  etag: true,
+  async handle({ params: { webhook_id }, principal, app, request }) {
     const webhook = await webhookOf(app, principal.teamId, webhook_id)
+    request.matches(presentWebhook(webhook))
     const { eventId, attemptId } = await app.telling.test(webhook, principal.keyId)
     const now = app.clock.now()
     const attempt = await app.telling.attempts.get(webhook.n, attemptId, now)
     if (attempt === undefined) throw notFound('webhook')
-    return { event_id: eventId, delivery: presentDelivery(attempt, now) }
+    const version = presentWebhook(await webhookOf(app, principal.teamId, webhook_id))
+    return answer({ data: { event_id: eventId, delivery: presentDelivery(attempt, now) }, version })
   },
 })
 
@@ -100,8 +103,15 @@ const replayWebhookDelivery = route({
   idempotent: true,
   reply: record('WebhookReplay', 'The event and when it is told.', { event_id: Id('event'), scheduled_at: Timestamp }),
   status: 202,
-  async handle({ params: { webhook_id, delivery_id }, principal, app }) {
+  etag: true,
+  async handle({ params: { webhook_id, delivery_id }, principal, app, request }) {
     const webhook = await webhookOf(app, principal.teamId, webhook_id)
+    if (request.conditional) {
+      const now = app.clock.now()
+      const attempt = await app.telling.attempts.get(webhook.n, delivery_id, now)
+      if (attempt === undefined) throw notFound('webhook delivery')
+      request.matches(presentDeliveryDetail(attempt, now))
+    }
     const { eventId, scheduledAt } = await app.telling.replay(webhook, delivery_id)
     return answer({ data: { event_id: eventId, scheduled_at: scheduledAt } })
   },

@@ -195,10 +195,13 @@ const rotateWebhookSecret = route({
   ),
   bodyOptional: true,
   reply: NewWebhook,
-  async handle({ params: { webhook_id }, body, principal, app }) {
+  etag: true,
+  async handle({ params: { webhook_id }, body, principal, app, request }) {
+    const matches = (current: WebhookRecord) => request.matches(presentWebhook(current))
     const { webhooks } = app.telling
-    const { webhook, secret } = await webhooks.rotateSecret(principal.teamId, webhook_id, body.grace_seconds)
-    return { ...presentWebhook(webhook), signing_secret: secret }
+    const { webhook, secret } = await webhooks.rotateSecret(principal.teamId, webhook_id, body.grace_seconds, matches)
+    const version = presentWebhook(webhook)
+    return answer({ data: { ...version, signing_secret: secret }, version })
   },
 })
 

@@ -125,6 +125,19 @@ export function presentMessage(
   }
 }
 
+/**
+ * What the ETag of a message stands for: whatever can change of it. Its content never does, so that the tag is the same whichever members
+ * of it a request asks for, and a new message in the mailbox leaves it as it is.
+ */
+export function messageVersion(summary: MessageSummary, delivery: Message['delivery']): unknown {
+  return { ...pickSummary(summary), delivery }
+}
+
+function pickSummary(shown: MessageSummary): MessageSummary {
+  const names = Object.keys(MessageSummary.properties) as (keyof MessageSummary)[]
+  return Object.fromEntries(names.map((name) => [name, shown[name]])) as unknown as MessageSummary
+}
+
 /** The bodies that were asked for; none where none were read. */
 export function presentBodies(
   bodies: MessageContent['bodies'],
@@ -138,7 +151,7 @@ export function presentBodies(
   }
 }
 
-function presentSent(sent: MessageContext['sent']): Message['delivery'] {
+export function presentSent(sent: MessageContext['sent']): Message['delivery'] {
   if (sent === null || sent.status === null) return null
   return { message_id: sent.emailId, submission_id: sent.submissionId, status: sent.status }
 }

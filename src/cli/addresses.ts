@@ -1,0 +1,33 @@
+// Where an appliance that runs is found: what a person opens, and what programs speak to.
+
+import type { Config } from '../config/config.ts'
+import { PROGRAM_VERSION } from '../config/version.ts'
+import type { Told } from './command.ts'
+import { table } from './table.ts'
+
+/** @param ports the ones that were bound */
+export function tellAddresses({ APP_ORIGIN: app, SEND_ORIGIN: send }: Config, ports: { smtp: number }): Told {
+  return {
+    data: { app, send, smtp_port: ports.smtp },
+    // One text, so that the log does not come between its lines.
+    lines: [lines(app, send, ports.smtp).join('\n')],
+  }
+}
+
+function lines(app: string, send: string, smtpPort: number): string[] {
+  return [
+    '',
+    `Mailstead ${PROGRAM_VERSION} runs:`,
+    '',
+    ...table([
+      ['  documentation', `${app}/docs`],
+      ['  console', `${app}/console  (to sign in: npx mailstead login-link <email>)`],
+      ['  API', `${app}/api/v1`],
+      ['  sending API', `${send}/api/v1`],
+      ['  SMTP', `port ${smtpPort}`],
+    ]),
+    '',
+    'Ctrl-C ends it. To check it: npx mailstead doctor',
+    '',
+  ]
+}

@@ -1,0 +1,44 @@
+// Sending accounts that take no messages although their team wants them to.
+
+import type { Context } from '../../context.ts'
+import type { Provider } from '../../outbound/records.ts'
+import { type Finding, fine, warning } from './finding.ts'
+
+const HOUR_MS = 60 * 60_000
+/** A check takes seconds; one that has not come for this long never will while nobody acts. */
+const UNCHECKED_MS = HOUR_MS
+/** Accounts that are named; the others are counted. */
+const NAMED_MAX = 50
+
+export async function lookAtAccounts({ outbound, clock }: Context): Promise<Finding[]> {
+  const { working, troubled } = await outbound.providers.health.overview()
+  return judgeAccounts(troubled, working, clock.now())
+}
+
+/** @param troubled accounts in status `error` or `pending`, of all teams @param working how many accounts take messages */
+export function judgeAccounts(troubled: readonly Provider[], working: number, now: number): Finding[] {
+  const findings = troubled.flatMap((account) => {
+    const finding = judge(account, now)
+    return finding === null ? [] : [finding]
+  })
+  if (findings.length === 0) {
+    const many = `${working} sending ${working === 1 ? 'account takes' : 'accounts take'} messages`
+    return [fine('account', `${many}; none is in trouble.`)]
+  }
+  const more = findings.length - NAMED_MAX
+  if (more <= 0) return findings
+  const says = `${more} more sending ${more === 1 ? 'account is' : 'accounts are'} in trouble.`
+  return [...findings.slice(0, NAMED_MAX), warning('account', says, 'See GET /providers?status=error of each team.')]
+}
+
+function judge({ id, teamId, name, status, statusReason, updatedAt }: Provider, now: number): Finding | null {
+  const who = `The sending account ${name} (${id}) of ${teamId}`
+  const test = `POST /providers/${id}/test`
+  if (status === 'error') {
+    const why = (statusReason ?? 'the reason is not known').replace(/\.$/, '')
+    const says = `${who} takes no messages: ${why}.`
+    return warning('account', says, `Correct its settings or reconnect it, then test it: ${test}`)
+  }
+  if (now - updatedAt < UNCHECKED_MS) return null
+  return warning('account', `${who} still waits for its first check.`, `See whether the appliance runs, then: ${test}`)
+}

@@ -1,0 +1,9 @@
+// The version of the program, as package.json says it.
+
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+const MANIFEST = join(import.meta.dirname, '../../package.json')
+
+/** `major.minor.patch`. */
+export const PROGRAM_VERSION: string = (JSON.parse(readFileSync(MANIFEST, 'utf8')) as { version: string }).version

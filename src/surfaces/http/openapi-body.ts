@@ -1,0 +1,44 @@
+// Request bodies as the OpenAPI document describes them.
+
+import type { TSchema } from 'typebox'
+import type { Route } from './route.ts'
+import { closed } from './validate.ts'
+
+type Json = Record<string, unknown>
+
+/** Content of a body that is no JSON. */
+export const BYTES = { schema: { type: 'string', format: 'binary' } }
+
+/** @param optional whether the body may be left out */
+export function bodyOf(one: Route, optional: boolean): Json {
+  const schema = toldDefaults(plain(closed(one.body!)))
+  const type = one.form === true ? 'application/x-www-form-urlencoded' : 'application/json'
+  return { required: !optional, content: { [type]: { schema }, ...(one.raw && { '*/*': BYTES }) } }
+}
+
+/**
+ * A schema whose members with a default are optional and say so in words. Generators of types take a member with the keyword `default` for
+ * one that is always there, and would have every caller write it.
+ */
+function toldDefaults(node: unknown): unknown {
+  if (Array.isArray(node)) return node.map(toldDefaults)
+  if (node === null || typeof node !== 'object') return node
+  const { default: value, ...rest } = node as Json
+  const mapped = Object.entries(rest).map(([name, member]) => [
+    name,
+    name === 'examples' ? member : toldDefaults(member),
+  ])
+  const schema = Object.fromEntries(mapped) as Json
+  const properties = (rest.properties ?? {}) as Record<string, { default?: unknown }>
+  if (Array.isArray(schema.required)) {
+    schema.required = schema.required.filter((name: string) => properties[name]?.default === undefined)
+  }
+  if (value === undefined) return schema
+  const said = `Default: ${typeof value === 'string' ? value : JSON.stringify(value)}.`
+  return { ...schema, description: schema.description === undefined ? said : `${schema.description} ${said}` }
+}
+
+/** A schema as plain JSON. */
+export function plain(schema: TSchema): Json {
+  return JSON.parse(JSON.stringify(schema)) as Json
+}

@@ -1,0 +1,55 @@
+// Holds every real answer against the OpenAPI documents: a status that occurs is described there.
+
+import assert from 'node:assert/strict'
+import { loadConfig } from '../../src/config/load.ts'
+import { API_BASE } from '../../src/surfaces/http/entry.ts'
+import { buildOpenapi, openapiRoute, type Surface } from '../../src/surfaces/http/openapi.ts'
+import { NOTHING_TOLD } from '../../src/surfaces/http/openapi-webhooks.ts'
+import { routes } from '../../src/surfaces/rest/routes.ts'
+import type { Json } from './house.ts'
+
+interface Described {
+  operationId: string
+  method: string
+  path: RegExp
+  statuses: ReadonlySet<string>
+}
+
+const METHODS = ['get', 'post', 'put', 'patch', 'delete']
+/** The chain answers these before any operation is meant: another method, or no request at all. */
+const OF_NO_OPERATION = new Set([405, 431])
+
+const known = new Map<Surface, Described[]>()
+
+function describedOf(surface: Surface): Described[] {
+  const before = known.get(surface)
+  if (before !== undefined) return before
+  const config = loadConfig({}, '/no/settings/file.json')
+  const self = openapiRoute(routes, config, surface, NOTHING_TOLD)
+  const document = buildOpenapi([...routes, self], config, surface) as Json
+  const all = Object.entries<Json>(document.paths).flatMap(([path, item]) =>
+    METHODS.filter((method) => item[method] !== undefined).map((method) => ({
+      operationId: item[method].operationId as string,
+      method: method.toUpperCase(),
+      path: new RegExp(`^${item.servers === undefined ? API_BASE : ''}${path.replaceAll(/\{\w+\}/g, '[^/]+')}/?$`),
+      statuses: new Set(Object.keys(item[method].responses)),
+    })),
+  )
+  known.set(surface, all)
+  return all
+}
+
+/** @throws AssertionError when the document of the surface does not know that the operation answers so */
+export function assertDescribed(surface: Surface, method: string, path: string, status: number): void {
+  if (OF_NO_OPERATION.has(status)) return
+  const named = method === 'HEAD' ? 'GET' : method
+  // A path without parameters is meant before one with.
+  const meant = describedOf(surface)
+    .filter((one) => one.method === named && one.path.test(path))
+    .sort((a, b) => a.path.source.split('[^/]+').length - b.path.source.split('[^/]+').length)[0]
+  if (meant === undefined) return
+  assert.ok(
+    meant.statuses.has(String(status)),
+    `${meant.operationId} answers ${status}: its description does not say so`,
+  )
+}
