@@ -77,6 +77,17 @@ export class Journal {
     await this.#add(rows)
   }
 
+  /** Notes a mail that was taken and dropped, because a refusal could reach nobody. */
+  async noteDropped(passage: Passage, { reason }: Refusal): Promise<void> {
+    const now = this.#parts.clock.now()
+    const reply = replies.queued(passage.transaction.queueId)
+    const rows = addressees(passage.transaction).map((addressee, index): NewInboundRow => {
+      const told = { status: 'discarded' as const, reason, detail: reply.text, smtpReply: line(reply) }
+      return { ...base(passage, addressee, now), ...told, evidence: evidenceOf(passage, index, null) }
+    })
+    await this.#add(rows)
+  }
+
   /** Notes a mail that was taken, as part of the unit of work that stores it. */
   async noteDelivered(tx: Tx, passage: Passage, delivered: readonly Delivered[]): Promise<void> {
     const now = this.#parts.clock.now()

@@ -107,10 +107,23 @@ export class Receiver {
     passage.inspection = inspection
     if (report === null) return this.#deliver(passage, inspection)
     if (await this.#parts.bounces.take(passage, report, inspection)) return null
-    if (report.reader === null) return refusals.noReport
+    const { address } = passage.transaction.sender
+    const { autoSubmitted, wantsNoAnswer } = inspection.traits
+    if (report.reader === null) {
+      if (report.deferral !== null) return report.deferral
+      const isAutomatic = address === '' || autoSubmitted || wantsNoAnswer
+      return isAutomatic ? this.#drop(passage, refusals.noReport) : refusals.noReport
+    }
     // RFC 3834 4: an auto-reply goes to the envelope sender, which stands for who sent the mail.
     passage.transaction.recipients.push(report.reader)
-    return this.#deliver(passage, inspection)
+    const refusal = await this.#deliver(passage, inspection)
+    return refusal !== null && refusal.reply.code >= 500 && address === '' ? this.#drop(passage, refusal) : refusal
+  }
+
+  /** Takes and forgets what nobody could be told of: a refusal would freeze in the queue of the other server. */
+  async #drop(passage: Passage, why: Refusal): Promise<null> {
+    await this.#parts.journal.noteDropped(passage, why)
+    return null
   }
 
   async #deliver(passage: Passage, inspection: Inspection): Promise<Refusal | null> {

@@ -5,6 +5,7 @@ import type { Directory } from '../directory/directory.ts'
 import { type FilterPolicy, judgeEnvelope, policyKey, policyOf } from '../directory/filter-policy.ts'
 import type { FilterDecision } from '../directory/filters.ts'
 import type { Mailbox } from '../directory/mailboxes.ts'
+import type { Email } from '../outbound/records.ts'
 import type { Accounts } from '../store/accounts.ts'
 import type { Divisions } from './divisions.ts'
 import type { RecipientPath, Sender } from './envelope.ts'
@@ -33,6 +34,8 @@ export interface Recipient {
 export interface ReportRecipient extends ReportAddress {
   /** Who gets what is no report, such as an auto-reply: the mailbox the mail was sent from; null where none takes it. */
   reader: Recipient | null
+  /** Why that mailbox does not take it at the moment. */
+  deferral: Refusal | null
 }
 
 /** A recipient that was turned away, and whose log is told; no team for domains that are none of ours. */
@@ -78,7 +81,7 @@ export class Recipients {
   /** Decides, and stores nothing but since when a mailbox has been full. */
   async judge(path: RecipientPath, gathering: Gathering): Promise<Recipient | ReportRecipient | Turned> {
     const isHome = this.#reports.isHome(path.domain)
-    const report = isHome ? await this.#reports.find(path) : null
+    const report = isHome ? await this.#reports.find(path, gathering.sender.address !== '') : null
     if (report) return this.#judgeReport(report, gathering)
     return this.#judgeMailbox(path, isHome, gathering)
   }
@@ -118,14 +121,25 @@ export class Recipients {
       const { teamId = null, mailboxId = null } = email ?? {}
       return { refusal: refusals.separately, rcptTo, domain, teamId, mailboxId, filter: null }
     }
-    const mailbox = email?.mailboxId ? await this.#directory.mailboxes.byId(email.mailboxId) : undefined
-    if (!mailbox) return { ...report, reader: null }
+    const mailbox = email === null ? undefined : await this.#sendingMailbox(email)
+    if (!mailbox) return { ...report, reader: null, deferral: null }
     const at = mailbox.email.lastIndexOf('@')
     const path = { address: rcptTo, local: mailbox.email.slice(0, at), domain: mailbox.email.slice(at + 1) }
     const reader = await this.#judgeMailbox(path, false, gathering)
     // The address may be somebody else's since: what is meant for the one before is none of hers.
-    const isSame = !isTurned(reader) && reader.mailbox.id === mailbox.id
-    return { ...report, reader: isSame ? reader : null }
+    if (!isTurned(reader))
+      return { ...report, reader: reader.mailbox.id === mailbox.id ? reader : null, deferral: null }
+    const isForNow = reader.mailboxId === mailbox.id && reader.refusal.reply.code < 500
+    return { ...report, reader: null, deferral: isForNow ? reader.refusal : null }
+  }
+
+  /** The mailbox a message was sent from; for a root key the team's own mailbox at its From address. */
+  async #sendingMailbox({ mailboxId, teamId, from }: Email): Promise<Mailbox | undefined> {
+    const { mailboxes } = this.#directory
+    if (mailboxId !== null) return mailboxes.byId(mailboxId)
+    const at = from.email.lastIndexOf('@')
+    const found = await mailboxes.receiver(from.email.slice(0, at), from.email.slice(at + 1).toLowerCase())
+    return found.reason === null && found.mailbox.teamId === teamId ? found.mailbox : undefined
   }
 
   /** @returns null when a mail of that size fits into the mailbox */

@@ -11,7 +11,7 @@ export interface ReportAddress {
   rcptTo: string
   /** `bounce.<mail host>` */
   domain: string
-  /** The mail the address was made for; null for the one for complaints. */
+  /** The mail the address was made for; null for the one for complaints, and for a mail that is no longer known. */
   email: Email | null
 }
 
@@ -33,12 +33,17 @@ export class ReportAddresses {
     return isBounceDomain(this.#parts.config, domain)
   }
 
-  /** @returns null for what is none, was made by somebody else, or belongs to a mail that is no longer known */
-  async find({ address, domain }: RecipientPath): Promise<ReportAddress | null> {
+  /**
+   * @param isReturnable whether a refusal can reach anybody; where it cannot (the null sender), an address of ours is taken even when its
+   *   message is no longer known: what is refused then freezes in the queue of the other server
+   * @returns null for what is none or was made by somebody else
+   */
+  async find({ address, domain }: RecipientPath, isReturnable: boolean): Promise<ReportAddress | null> {
     const { config, vault, emails } = this.#parts
     if (isFeedbackAddress(config, address)) return { rcptTo: address, domain, email: null }
     const n = readBounceAddress(vault, config, address)
     const email = n === null ? undefined : (await emails.byN([n]))[0]
-    return email ? { rcptTo: address, domain, email } : null
+    if (email === undefined && (n === null || isReturnable)) return null
+    return { rcptTo: address, domain, email: email ?? null }
   }
 }

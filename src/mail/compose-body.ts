@@ -1,6 +1,6 @@
 // Bodies in seven bits: as they are, quoted-printable or base64, whichever says it shortest (RFC 2045 6).
 
-import { Buffer } from 'node:buffer'
+import { Buffer, isAscii } from 'node:buffer'
 import { LINE_MAX } from './compose-fields.ts'
 
 export interface EncodedBody {
@@ -21,6 +21,9 @@ const PLAIN_LINE = 78
 /** Every boundary of ours holds this: quoted-printable and base64 never do (RFC 2045 6.7 note). */
 export const BOUNDARY_MARK = '=_'
 
+/** Below, the size of a text file does not matter. Bytes. */
+const TINY_TEXT = 10_000
+
 const HEX = Buffer.from('0123456789ABCDEF')
 
 /** A text with any line ends, in its shortest form. Half characters become U+FFFD. */
@@ -33,6 +36,19 @@ export function encodeText(text: string): EncodedBody {
   // Quoted-printable adds two characters for each such byte, base64 a third of everything.
   if ((odd + equals) * 6 > bytes.length) return { encoding: 'base64', bytes: base64Lines(withBreaks(bytes)) }
   return { encoding: 'quoted-printable', bytes: quotedPrintable(bytes) }
+}
+
+/**
+ * An attached text of ASCII, byte for byte: as it is, or quoted-printable in which a line break that is not CRLF stands as an octet. Null for
+ * what is hardly text, and better off in base64.
+ */
+export function encodeTextFile(bytes: Uint8Array): EncodedBody | null {
+  if (!isAscii(bytes) || bytes.includes(0)) return null
+  if (isPlainMail(bytes)) return { encoding: '7bit', bytes: Buffer.from(bytes) }
+  const { odd, equals } = survey(bytes)
+  const breaks = countBareBreaks(bytes)
+  const isHardlyText = (odd + equals) * 6 > bytes.length || (breaks * 5 > bytes.length && bytes.length > TINY_TEXT)
+  return isHardlyText ? null : { encoding: 'quoted-printable', bytes: quotedPrintable(bytes, breaks) }
 }
 
 /** Lines of 76 characters, without a break behind the last. */
@@ -54,15 +70,43 @@ export function base64Lines(bytes: Uint8Array): Buffer {
   return out
 }
 
-/** True for what may stand in a mail as it is: seven bits, CRLF, lines in bounds, nothing that could be a boundary of ours. */
-export function isPlainMail(bytes: Uint8Array): boolean {
+/**
+ * How bytes may stand in a message as they are (RFC 2045 2.7 and 2.8): CRLF, lines in bounds, nothing that could be a boundary of ours.
+ * @returns null where they may not
+ */
+export function mailForm(bytes: Uint8Array): '7bit' | '8bit' | null {
   let start = 0
   for (let at = 0; at < bytes.length; at++) {
     const byte = bytes[at]!
     if (byte === CR && bytes[at + 1] === LF) start = ++at + 1
-    else if ((byte < SPACE && byte !== TAB) || byte >= DEL || at - start >= LINE_MAX) return false
+    else if (byte === 0 || byte === CR || byte === LF || at - start >= LINE_MAX) return null
   }
-  return !Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).includes(`--${BOUNDARY_MARK}`)
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  if (buffer.includes(`--${BOUNDARY_MARK}`)) return null
+  return isAscii(bytes) ? '7bit' : '8bit'
+}
+
+/** True for what may stand in a message as it is, and holds nothing but printable ASCII. */
+export function isPlainMail(bytes: Uint8Array): boolean {
+  return isPrintable(bytes) && mailForm(bytes) === '7bit'
+}
+
+/** The same lines with CRLF, where they end in LF throughout: as files of messages are kept. */
+export function withCrlf(bytes: Uint8Array): Uint8Array {
+  return bytes.includes(CR) || !bytes.includes(LF) ? bytes : withBreaks(bytes)
+}
+
+function isPrintable(bytes: Uint8Array): boolean {
+  return bytes.every((byte) => (byte >= SPACE && byte < DEL) || byte === TAB || byte === CR || byte === LF)
+}
+
+function countBareBreaks(bytes: Uint8Array): number {
+  let count = 0
+  for (let at = 0; at < bytes.length; at++) {
+    if (bytes[at] === CR && bytes[at + 1] === LF) at++
+    else if (bytes[at] === CR || bytes[at] === LF) count++
+  }
+  return count
 }
 
 interface Survey {
@@ -113,9 +157,10 @@ function withBreaks(bytes: Uint8Array): Buffer {
   return out.subarray(0, length)
 }
 
-function quotedPrintable(bytes: Uint8Array): Buffer {
+/** @param exactBreaks how many line breaks are to stay what they are instead of becoming CRLF; none: all become CRLF */
+function quotedPrintable(bytes: Uint8Array, exactBreaks?: number): Buffer {
   // Three characters for a byte, and three more where a line is broken, which leaves it at least 60 of them.
-  const out = Buffer.allocUnsafe(bytes.length * 3 + Math.ceil(bytes.length / 20) * 3 + 6)
+  const out = Buffer.allocUnsafe((bytes.length + (exactBreaks ?? 0)) * 3 + Math.ceil(bytes.length / 20) * 3 + 6)
   let length = 0
   let lineStart = 0
   const softBreak = () => {
@@ -139,7 +184,11 @@ function quotedPrintable(bytes: Uint8Array): Buffer {
   }
   for (let at = 0; at < bytes.length; at++) {
     const byte = bytes[at]!
-    if (byte === CR || byte === LF) {
+    if (exactBreaks !== undefined && (byte === LF || (byte === CR && bytes[at + 1] !== LF))) {
+      if (length - lineStart > LINE - 4) softBreak()
+      octet(byte)
+      if (at + 1 < bytes.length) softBreak()
+    } else if (byte === CR || byte === LF) {
       endLine()
       if (byte === CR && bytes[at + 1] === LF) at++
       out[length++] = CR

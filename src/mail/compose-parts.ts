@@ -2,7 +2,7 @@
 
 import { Buffer, isAscii, isUtf8 } from 'node:buffer'
 import libmime from 'libmime'
-import { BOUNDARY_MARK, base64Lines, encodeText, isPlainMail } from './compose-body.ts'
+import { BOUNDARY_MARK, base64Lines, encodeText, encodeTextFile, mailForm, withCrlf } from './compose-body.ts'
 import { foldedField } from './compose-fields.ts'
 import type { DraftAttachment } from './draft.ts'
 
@@ -10,11 +10,20 @@ import type { DraftAttachment } from './draft.ts'
 export interface MimePart {
   fields: string
   body: Buffer[]
+  /** True with octets beyond ASCII inside: whatever it stands in has to say so (RFC 2045 6.4). */
+  isEightBit?: boolean
+}
+
+interface EncodedFile {
+  encoding: '7bit' | '8bit' | 'quoted-printable' | 'base64'
+  bytes: Buffer
 }
 
 const OCTETS = 'application/octet-stream'
 /** Characters of one stretch of a file name that is cut up (RFC 2231 3). */
 const STRETCH = 50
+/** Characters of a plain name beside the extended one, and of its extension. */
+const PLAIN_NAME_MAX = 60
 const BREAK = Buffer.from('\r\n')
 
 export function textPart(type: 'text/plain' | 'text/html', text: string): MimePart {
@@ -24,19 +33,29 @@ export function textPart(type: 'text/plain' | 'text/html', text: string): MimePa
 
 export function filePart(file: DraftAttachment): MimePart {
   const wanted = file.type ?? libmime.detectMimeType(file.filename)
-  // RFC 2046 5.2.1: a mail inside a mail takes no encoding; one that cannot go as it is travels as plain bytes.
-  const asMail = wanted === 'message/rfc822' && isPlainMail(file.content)
-  const type = wanted.startsWith('message/') && !asMail ? OCTETS : wanted
-  const id = file.contentId === null ? '' : foldedField('Content-ID', [` <${file.contentId}>`])
+  if (/^message\/rfc822\b/.test(wanted)) {
+    // RFC 2046 5.2.1: a message inside a message takes no encoding. What cannot stand there is no message, and travels as plain bytes.
+    const content = withCrlf(file.content)
+    const form = mailForm(content)
+    if (form !== null) return partOf(file, [' message/rfc822'], { encoding: form, bytes: Buffer.from(content) })
+  }
+  const type = wanted.startsWith('message/') ? OCTETS : wanted
   const unnamed = type.startsWith('text/') && !/; ?charset=/i.test(type)
   const isUnicode = unnamed && !isAscii(file.content) && isUtf8(file.content)
   const content = isUnicode ? [` ${type};`, ' charset=utf-8'] : [` ${type}`]
+  const text = type.startsWith('text/') ? encodeTextFile(file.content) : null
+  return partOf(file, content, text ?? { encoding: 'base64', bytes: base64Lines(file.content) })
+}
+
+function partOf(file: DraftAttachment, type: string[], { encoding, bytes }: EncodedFile): MimePart {
+  const id = file.contentId === null ? '' : foldedField('Content-ID', [` <${file.contentId}>`])
   return {
     fields:
-      contentFields(content, asMail ? '7bit' : 'base64') +
+      contentFields(type, encoding) +
       foldedField('Content-Disposition', [` ${file.disposition};`, ...fileNamePieces(file.filename)]) +
       id,
-    body: [asMail ? Buffer.from(file.content) : base64Lines(file.content)],
+    body: [bytes],
+    isEightBit: encoding === '8bit',
   }
 }
 
@@ -56,7 +75,9 @@ export function multipart(
     Buffer.from(`${index === 0 ? '' : '\r\n'}--${boundary}\r\n${fields}\r\n`, 'latin1'),
     ...inside,
   ])
-  return { fields: foldedField('Content-Type', type), body: [...body, Buffer.from(`\r\n--${boundary}--\r\n`)] }
+  const isEightBit = parts.some((part) => part.isEightBit === true)
+  const fields = isEightBit ? contentFields(type, '8bit') : foldedField('Content-Type', type)
+  return { fields, body: [...body, Buffer.from(`\r\n--${boundary}--\r\n`)], isEightBit }
 }
 
 /** The body, ended by a line break whatever it is. */
@@ -69,15 +90,39 @@ function contentFields(type: string[], encoding: string): string {
   return foldedField('Content-Type', type) + foldedField('Content-Transfer-Encoding', [` ${encoding}`])
 }
 
-/** A quoted string where every reader takes one, else the extended form of RFC 2231, in stretches where it is long. */
+/**
+ * A quoted string where every reader takes one; else the extended form of RFC 2231, in stretches where it is long, behind a plain name for
+ * readers that do not know it (RFC 6266 appendix D).
+ */
 function fileNamePieces(name: string): string[] {
-  if (/^[ !#-[\]-~]+$/.test(name) && !name.includes('=?')) return [` filename="${name}"`]
+  if (isPlainName(name)) return [` filename="${name}"`]
+  const plain = ` filename="${plainName(name)}";`
   const stretches = percentStretches(name.toWellFormed())
-  if (stretches.length === 1) return [` filename*=utf-8''${stretches[0]}`]
+  if (stretches.length === 1) return [plain, ` filename*=utf-8''${stretches[0]}`]
   const last = stretches.length - 1
-  return stretches.map(
-    (text, index) => ` filename*${index}*=${index === 0 ? "utf-8''" : ''}${text}${index < last ? ';' : ''}`,
-  )
+  return [
+    plain,
+    ...stretches.map(
+      (text, index) => ` filename*${index}*=${index === 0 ? "utf-8''" : ''}${text}${index < last ? ';' : ''}`,
+    ),
+  ]
+}
+
+function isPlainName(name: string): boolean {
+  return /^[ !#-[\]-~]+$/.test(name) && !name.includes('=?')
+}
+
+/** The name in ASCII: letters lose their marks, the rest becomes "_"; it keeps its extension, and says something. */
+function plainName(name: string): string {
+  const dot = name.lastIndexOf('.')
+  const ascii = (text: string) =>
+    text
+      .normalize('NFKD')
+      .replace(/\p{M}+/gu, '')
+      .replace(/[^ !#-<>-[\]-~]+/g, '_')
+  const stem = ascii(dot < 0 ? name : name.slice(0, dot)).slice(0, PLAIN_NAME_MAX)
+  const extension = dot < 0 ? '' : ascii(name.slice(dot)).slice(0, PLAIN_NAME_MAX)
+  return `${/[A-Za-z0-9]/.test(stem) ? stem : 'attachment'}${extension}`
 }
 
 /** Percent-encoded, cut between characters. */

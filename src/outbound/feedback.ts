@@ -138,7 +138,9 @@ function bounceOf(
 ): Outcome {
   const { smtpCode, status, diagnostic, stage, remoteMta, lastAttemptAt } = recipient
   const said = diagnostic === '' ? 'The report gives no reason' : diagnostic
-  const reply = { smtpCode, enhancedCode: status, text: said }
+  const host = remoteMta ?? report.reportingMta
+  const server = host === null ? {} : { server: { host, address: null } }
+  const reply = { smtpCode, enhancedCode: status, text: said, ...server }
   const { type, subType } = classifyReply(reply, stage)
   const shown = forwardedTo === null ? reply : { ...reply, text: `${said} (forwarded to ${forwardedTo})` }
   return {

@@ -6,7 +6,7 @@ import type { BounceSubType, BounceType, DelayCause, Reply } from '../mail/repor
 import type { FeedbackType } from '../mail/report/report.ts'
 
 export type { Page, PageKey } from '../db/page.ts'
-export type { BounceSubType, BounceType, DelayCause, Reply } from '../mail/report/reply-class.ts'
+export type { BounceSubType, BounceType, DelayCause, Reply, ReplyServer } from '../mail/report/reply-class.ts'
 export type { FeedbackType } from '../mail/report/report.ts'
 
 export type ProviderType = 'smtp' | 'gmail_api' | 'outlook_api' | 'amazon_ses'
@@ -47,6 +47,10 @@ export interface Provider {
   fromName: string | null
   replyToEmail: string | null
   replyToName: string | null
+  /** Envelope sender of an SMTP account as it was set; null: its `fromEmail`. */
+  returnPath: string | null
+  /** True once a check has shown that the server takes an envelope sender of ours for each message (VERP). */
+  takesVerp: boolean
   oauthEmail: string | null
   hasRefreshToken: boolean
   quotas: Quotas

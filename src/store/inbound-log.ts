@@ -8,7 +8,7 @@ import type { AuthResult } from '../mail/mail.ts'
 import type { Counters } from './metrics/counters.ts'
 import type { Counts } from './metrics/tally.ts'
 
-/** `discarded`: the script of the mailbox threw it away. */
+/** `discarded`: the script of the mailbox threw it away, or it came from the null sender and nobody takes it. */
 export type InboundStatus = 'stored' | 'junk' | 'refused' | 'deferred' | 'duplicate' | 'discarded'
 
 /** Why a message was not stored for that recipient. */

@@ -102,15 +102,20 @@ test('under any of our names, in any case, and from a sender that is not the nul
 test('an address we did not make is unknown, and so is that of a mail nobody remembers', async () => {
   const email = await sent.sent(['x@out.test'])
   const forged = addressOf(email).replace(/.@/, (end) => (end === '0@' ? '1@' : '0@'))
-  const unknown = [
-    forged,
-    bounceAddress(app.vault, app.config, 999_999),
-    'b@bounce.mx.mailstead.test',
-    'ana@bounce.mx.mailstead.test',
-  ]
+  const unknown = [forged, 'b@bounce.mx.mailstead.test', 'ana@bounce.mx.mailstead.test']
   for (const address of unknown) {
     assert.equal(await offer(address, dsn(email, 'x@out.test')), '550 5.1.1 There is no such mailbox here', address)
   }
+  const forgotten = bounceAddress(app.vault, app.config, 999_999)
+  assert.equal(
+    await offer(forgotten, dsn(email, 'x@out.test'), 'ann@out.test'),
+    '550 5.1.1 There is no such mailbox here',
+  )
+  // From the null sender a refusal would freeze in the queue of the other server.
+  const elsewhere = await sent.sent(['x@else.test'])
+  assert.match(await offer(forgotten, dsn(elsewhere, 'x@else.test')), /^250 /)
+  assert.deepEqual(await statuses(elsewhere), ['sent'])
+  assert.match(await offer(forgotten, plainMail({ from: 'x@out.test', to: forgotten })), /^250 /)
   assert.match(await offer('x@bounce.other.test', 'x'), /^550 5\.7\.1 /)
   assert.deepEqual(await statuses(email), ['sent'])
 })
@@ -177,8 +182,62 @@ test('what is meant for a mailbox that ended does not reach whoever has its addr
   const now = await team.mailbox('sales@shop.test')
   const more = ['Auto-Submitted: auto-replied', `In-Reply-To: <${email.internetMessageId}>`]
   const reply = plainMail({ from: 'away@out.test', to: addressOf(email), subject: 'Out of office', more })
-  assert.match(await offer(addressOf(email), reply), /^550 5\.7\.1 /)
+  assert.match(await offer(addressOf(email), reply), /^250 /)
   assert.deepEqual(await keptIn(house, now.id), [])
+  const row = (await logOf(house, team.id)).at(-1)!
+  assert.deepEqual([row.status, row.reason, row.rcpt_to], ['discarded', 'not_a_report', addressOf(email)])
+})
+
+test('an automatic answer to a message of a root key reaches the mailbox of its From address, and is dropped where there is none', async () => {
+  const info = await team.mailbox('info@shop.test')
+  const email = await sent.sent(['away@out.test'], { id: null, email: 'info@shop.test' })
+  const answer = (more: string[]) => plainMail({ from: 'away@out.test', to: addressOf(email), subject: 'Away', more })
+  assert.match(await offer(addressOf(email), answer(['X-Auto-Response-Suppress: All'])), /^250 /)
+  assert.deepEqual(
+    (await keptIn(house, info.id)).map(({ subject, role }) => [subject, role]),
+    [['Away', 'inbox']],
+  )
+  const other = await sent.sent(['away@out.test'])
+  for (const [more, from] of [
+    [['Auto-Submitted: auto-replied'], 'away@out.test'],
+    [['Precedence: bulk'], 'away@out.test'],
+    [['X-Autoreply: yes'], 'away@out.test'],
+    [[], ''],
+  ] as [string[], string][]) {
+    const content = plainMail({ from: 'away@out.test', to: addressOf(other), subject: 'Away', more })
+    assert.match(await offer(addressOf(other), content, from), /^250 /)
+    assert.deepEqual((await logOf(house, team.id)).at(-1)!.status, 'discarded')
+  }
+  assert.deepEqual(await statuses(other), ['sent'])
+})
+
+test('an out-of-office answer that sounds like a bounce is none', async () => {
+  const dan = await team.mailbox('dan@shop.test')
+  const email = await sent.sent(['away@out.test'], dan)
+  const text = 'Delivery of your message to away@out.test: this mailbox is disabled, the user is no longer here.'
+  for (const more of [
+    ['Auto-Submitted: auto-generated', 'X-Auto-Response-Suppress: All'],
+    ['Precedence: auto_reply'],
+  ]) {
+    const content = plainMail({ from: 'away@out.test', to: addressOf(email), subject: `Away ${more[0]}`, text, more })
+    assert.match(await offer(addressOf(email), content), /^250 /)
+  }
+  assert.equal((await keptIn(house, dan.id)).length, 2)
+  assert.deepEqual(await statuses(email), ['sent'])
+})
+
+test('what the null sender sends and nobody takes is dropped: full for a moment is told, DMARC and filters are not', async () => {
+  const fay = await team.mailbox('fay@shop.test')
+  const email = await sent.sent(['away@out.test'], fay)
+  const more = ['Auto-Submitted: auto-replied']
+  const forged = plainMail({ from: 'away@out.test', to: addressOf(email), subject: 'Away', more })
+  await using client = await SmtpClient.greet(port, 'stranger.test')
+  assert.match((await client.mail({ from: '', to: addressOf(email), content: forged })).text, /^250 /)
+  const row = (await logOf(house, team.id)).at(-1)!
+  assert.deepEqual([row.status, row.reason, row.mailbox_id], ['discarded', 'dmarc_reject', fay.id])
+  assert.deepEqual(await keptIn(house, fay.id), [])
+  await app.db.write((tx) => tx.run('UPDATE mailboxes SET quota_bytes = 1 WHERE id = ?', [fay.id]))
+  assert.match(await offer(addressOf(email), forged), /^452 4\.2\.2 /)
 })
 
 test('an auto-reply is filed by the script of that mailbox', async () => {
@@ -201,7 +260,9 @@ test('what is no report is refused where no mailbox sent the mail, and the log s
   assert.equal(reply, '550 5.7.1 This address only takes reports about mail that was sent')
   const row = (await logOf(house, team.id)).at(-1)!
   assert.deepEqual([row.status, row.reason, row.rcpt_to], ['refused', 'not_a_report', addressOf(email)])
-  assert.equal(await offer('fbl@bounce.mx.mailstead.test', plainMail({ from: 'a@out.test', to: 'b@c.test' })), reply)
+  const other = plainMail({ from: 'a@out.test', to: 'b@c.test' })
+  assert.equal(await offer('fbl@bounce.mx.mailstead.test', other, 'ann@out.test'), reply)
+  assert.match(await offer('fbl@bounce.mx.mailstead.test', other), /^250 /)
   const { body } = await house.get('/inbound/logs?status=refused', team.key)
   assert.equal(body.data[0].reason, 'not_a_report')
 })

@@ -70,8 +70,12 @@ test('a batch leaves through the account, each mail by itself, and the log knows
   const gone = rows.find(({ status }) => status === 'failed')!
   const { timeline } = data<DeliveryLogDetail>(await house.get(`/emails/logs/${gone.id}`, team.key))
   assert.deepEqual(
-    timeline.map(({ type }) => type),
-    ['accepted', 'routed', 'bounced'],
+    timeline.map(({ type, remote_host, remote_address }) => [type, remote_host, remote_address]),
+    [
+      ['accepted', null, null],
+      ['routed', null, null],
+      ['bounced', 'relay.example', '127.0.0.1'],
+    ],
   )
   const events = await house.app.db.read.all<{ type: string }>('SELECT type FROM events ORDER BY type')
   assert.deepEqual(

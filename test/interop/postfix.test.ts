@@ -7,7 +7,7 @@ import { systemClock } from '../../src/base/clock.ts'
 import { openDirect } from '../../src/outbound/transports/direct.ts'
 import { carrierConfig, handover, inShort, MAIL, openAccount, wordsOf } from '../support/carriers.ts'
 import { zoneResolver } from '../support/dns.ts'
-import { sinkMails, startPostfix, startSink } from '../support/postfix.ts'
+import { sinkMails, startOwnershipPostfix, startPostfix, startSink } from '../support/postfix.ts'
 import { missingProgram } from '../support/programs.ts'
 
 const SINK = missingProgram('smtp-sink')
@@ -123,11 +123,40 @@ test('a whole Postfix is found by MX and takes mail for its own', { skip: POSTFI
   assert.equal((await arrived(postfix.mails)).length, 1)
 })
 
+test('a Postfix that checks who owns a sender takes mail with the own address, and the check knows it', {
+  skip: POSTFIX,
+}, async () => {
+  await using postfix = await startOwnershipPostfix({ 'ann@house.test': 'ann', 'boss@house.test': 'boss' })
+  const resolver = zoneResolver({ 'mx.postfix.test': { A: ['127.0.0.1'] } })
+  const { port: smtpPort, user: smtpUsername, password } = postfix
+  const given = { smtpHost: 'mx.postfix.test', smtpPort, smtpProtocol: 'none', smtpUsername } as const
+  const account = openAccount(given, { resolver, password })
+  for (const to of [null, 'bob@out.test']) {
+    const { success, verp, message } = await account.check(to)
+    assert.deepEqual([success, verp], [true, false], message)
+  }
+  // Postfix refuses a sender where it is given only once a recipient is named, whoever that is.
+  const recipients = ['bob@out.test', 'eve@out.test']
+  assert.deepEqual(inShort(await account.hand(handover({ recipients }))), ['sent', 'never recipient'])
+  await account.close()
+  const mails = await arrived(postfix.mails, 2)
+  for (const mail of mails) assert.match(mail, /^Return-Path: <ann@house\.test>\n/)
+
+  const foreign = openAccount({ ...given, fromEmail: 'boss@house.test' }, { resolver, password })
+  const refused = await foreign.check(null)
+  assert.deepEqual([refused.success, refused.stage, refused.smtpCode], [false, 'sender', 553])
+  assert.match(refused.message, /<boss@house\.test>: Sender address rejected: not owned by user ann/)
+  const handed = await foreign.hand(handover({ recipients }))
+  assert.deepEqual(inShort(handed), ['unavailable sender transient'])
+  assert.match(wordsOf(handed), /Sender address rejected: not owned by user ann/)
+  await foreign.close()
+})
+
 /** Its delivery takes a moment. */
-async function arrived(mails: () => Promise<string[]>): Promise<string[]> {
+async function arrived(mails: () => Promise<string[]>, count = 1): Promise<string[]> {
   for (let tries = 0; ; tries++) {
     const found = await mails()
-    if (found.length > 0 || tries > 500) return found
+    if (found.length >= count || tries > 500) return found
     await new Promise((resolve) => setTimeout(resolve, 20))
   }
 }

@@ -33,7 +33,7 @@ test('an account shows every field and no secret', async () => {
   })
   const made = data<Provider>(reply, 201)
   assert.equal(reply.headers.get('location'), `/api/v1/providers/${made.id}`)
-  assert.deepEqual(Object.keys(made).length, 27)
+  assert.deepEqual(Object.keys(made).length, 29)
   assert.deepEqual([made.status, made.is_active, made.has_smtp_password], ['pending', false, true])
   assert.deepEqual(made.quotas, {
     per_second: null,

@@ -3,6 +3,7 @@
 import type { Clock } from '../../src/base/clock.ts'
 import { systemClock } from '../../src/base/clock.ts'
 import type { Resolver } from '../../src/base/resolver.ts'
+import { Vault } from '../../src/base/secrets.ts'
 import type { Config } from '../../src/config/config.ts'
 import { loadConfig } from '../../src/config/load.ts'
 import type { Provider } from '../../src/outbound/records.ts'
@@ -35,6 +36,8 @@ export function providerOf(given: Partial<Provider> = {}): Provider {
     fromName: null,
     replyToEmail: null,
     replyToName: null,
+    returnPath: null,
+    takesVerp: false,
     oauthEmail: null,
     hasRefreshToken: false,
     quotas: { perSecond: null, perMinute: null, perHour: null, perDay: null },
@@ -62,7 +65,7 @@ export function openAccount(
     resolver = zoneResolver(LOOPBACK_ZONE),
     config = carrierConfig(),
   } = given
-  return openSmtp({ clock, config, resolver }, providerOf(account), password)
+  return openSmtp({ clock, config, resolver, vault: new Vault(Buffer.alloc(32)) }, providerOf(account), password)
 }
 
 export const MAIL = Buffer.from(

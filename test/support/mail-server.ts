@@ -319,3 +319,20 @@ export async function startDeafServer(): Promise<AsyncDisposable & { port: numbe
     },
   }
 }
+
+/**
+ * Options of a server that lets each user send with their own addresses alone, as Postfix does with `reject_sender_login_mismatch`: the
+ * refusal comes where a recipient is named, in Postfix's words.
+ * @param owners addresses by user; read anew each time
+ */
+export function ownershipOptions(owners: Map<string, readonly string[]>): SMTPServerOptions {
+  return {
+    onRcptTo(_to, { envelope, user }, done) {
+      const name = String(user)
+      const from = envelope.mailFrom === false ? '' : envelope.mailFrom.address
+      if (owners.get(name)?.includes(from)) return done()
+      const text = `5.7.1 <${from}>: Sender address rejected: not owned by user ${name}`
+      done(Object.assign(new Error(text), { responseCode: 553 }))
+    },
+  }
+}

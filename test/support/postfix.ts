@@ -2,7 +2,7 @@
 
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process'
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
-import { connect, createServer } from 'node:net'
+import { connect, createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import process from 'node:process'
@@ -51,8 +51,11 @@ export interface Postfix extends ForeignServer {
   mails(): Promise<string[]>
 }
 
-/** A Postfix that delivers mail for bob@out.test into files, offers STARTTLS, and has never heard of anybody else. */
-export async function startPostfix(): Promise<Postfix> {
+/**
+ * A Postfix that delivers mail for bob@out.test into files, offers STARTTLS, and has never heard of anybody else.
+ * @param settings more lines of its main.cf
+ */
+export async function startPostfix(settings = ''): Promise<Postfix> {
   const folder = await openFolder()
   const port = await freePort()
   const pair = await certificateFor('mx.postfix.test')
@@ -60,7 +63,7 @@ export async function startPostfix(): Promise<Postfix> {
   for (const name of ['queue', 'mail', 'data', 'config']) await mkdir(join(folder, name))
   execFileSync('chown', ['postfix:postfix', join(folder, 'mail'), join(folder, 'data')])
   await writeFile(join(folder, 'tls.pem'), pair.key + pair.cert, { mode: 0o600 })
-  await writeFile(join(folder, 'config/main.cf'), mainCf(folder, uid!, gid!))
+  await writeFile(join(folder, 'config/main.cf'), mainCf(folder, uid!, gid!) + settings)
   await writeFile(join(folder, 'config/master.cf'), masterCf(port))
   const child = spawn('postfix', ['-c', join(folder, 'config'), 'start-fg'], { env, stdio: 'ignore' })
   await listening(port, child)
@@ -77,6 +80,64 @@ export async function startPostfix(): Promise<Postfix> {
       // What was started is a script; only Postfix knows which process is its master.
       spawnSync('postfix', ['-c', join(folder, 'config'), 'stop'], { env, stdio: 'ignore' })
       await close(child, folder)
+    },
+  }
+}
+
+export interface OwnershipPostfix extends Postfix {
+  /** What the one user signs in with. */
+  user: string
+  password: string
+}
+
+/** A Postfix in which each user owns addresses, and may send with no other (`reject_sender_login_mismatch`). */
+export async function startOwnershipPostfix(owners: Record<string, string>): Promise<OwnershipPostfix> {
+  const [user, password] = ['ann', 'secret words']
+  const signIn = await startSignIn(user, password)
+  const owned = Object.entries(owners).map(([address, owner]) => `${address}=${owner}`)
+  const postfix = await startPostfix(`smtpd_sasl_auth_enable = yes
+smtpd_sasl_type = dovecot
+smtpd_sasl_path = inet:127.0.0.1:${signIn.port}
+smtpd_sasl_security_options =
+smtpd_sender_login_maps = inline:{ ${owned.join(', ')} }
+smtpd_sender_restrictions = reject_sender_login_mismatch
+`)
+  return {
+    ...postfix,
+    user,
+    password,
+    async [Symbol.asyncDispose]() {
+      await postfix[Symbol.asyncDispose]()
+      await signIn.close()
+    },
+  }
+}
+
+/** Says who may sign in, in the protocol of Dovecot (version 1.1), which every Postfix understands. */
+async function startSignIn(user: string, password: string): Promise<{ port: number; close(): Promise<void> }> {
+  const secret = Buffer.from(`\0${user}\0${password}`).toString('base64')
+  const sockets = new Set<Socket>()
+  const server = createServer((socket) => {
+    sockets.add(socket)
+    socket.on('error', () => {}).on('close', () => sockets.delete(socket))
+    socket.write('VERSION\t1\t1\nMECH\tPLAIN\tplaintext\nSPID\t1\nCUID\t1\nCOOKIE\t00\nDONE\n')
+    let rest = ''
+    socket.on('data', (bytes) => {
+      const lines = (rest + bytes.toString()).split('\n')
+      rest = lines.pop()!
+      for (const line of lines) {
+        const [command, id] = line.split('\t')
+        if (command !== 'AUTH') continue
+        socket.write(line.includes(`resp=${secret}`) ? `OK\t${id}\tuser=${user}\n` : `FAIL\t${id}\tuser=${user}\n`)
+      }
+    })
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return {
+    port: (server.address() as { port: number }).port,
+    close() {
+      for (const socket of sockets) socket.destroy()
+      return new Promise((resolve) => server.close(() => resolve()))
     },
   }
 }

@@ -19,9 +19,9 @@ export interface Sent extends Pick<Outbound, 'emails' | 'fate' | 'queue' | 'supp
   app: Context
   teamId: string
   /** A mail that every recipient's server took, from a root key unless a mailbox is given. */
-  sent(recipients: readonly string[], from?: { id: string; email: string }): Promise<Email>
+  sent(recipients: readonly string[], from?: { id: string | null; email: string }): Promise<Email>
   /** The same mail before anybody took it. */
-  accepted(recipients: readonly string[], from?: { id: string; email: string }): Promise<Email>
+  accepted(recipients: readonly string[], from?: { id: string | null; email: string }): Promise<Email>
   mailbox(email: string): Promise<{ id: string; email: string }>
   deliveries(email: Email): Promise<DeliveryState[]>
   /** Events so far, oldest first. */
@@ -66,7 +66,7 @@ export function sentFrom(app: Context, teamId: string): Sent {
         id,
         teamId,
         mailboxId: from?.id ?? null,
-        source: from ? 'mailbox_api' : 'batch_api',
+        source: from?.id ? 'mailbox_api' : 'batch_api',
         scope: { type: 'all' },
         from: { email: sender, name: '' },
         returnPath: null,

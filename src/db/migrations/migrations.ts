@@ -15,6 +15,7 @@ import { mailboxLifeTables } from './0012-mailbox-life.ts'
 import { metricTables } from './0013-metrics.ts'
 import { vacationTables } from './0014-vacation.ts'
 import { searchTextTables } from './0015-search-text.ts'
+import { returnPathColumns } from './0018-return-path.ts'
 import { blobTables } from './blobs-0001-blobs.ts'
 
 export const mailMigrations = [
@@ -33,5 +34,6 @@ export const mailMigrations = [
   metricTables,
   vacationTables,
   searchTextTables,
+  returnPathColumns,
 ]
 export const blobMigrations = [blobTables]

@@ -15,6 +15,8 @@ export const NOTICE_LINES_MAX = 3000
 export const NOTICE_LINE_MAX = 2000
 /** A dialogue names each recipient several times. */
 const MENTIONS_MAX = RECIPIENTS_MAX * 4
+/** Lines of one reason. */
+const ABOUT_LINES_MAX = 10
 
 const ADDRESS =
   /[^\s<>"'(),:;[\]@|]{1,64}@[A-Za-z0-9\u0080-\uffff](?:[A-Za-z0-9.\u0080-\uffff-]{0,252}[A-Za-z0-9\u0080-\uffff])?/g
@@ -61,15 +63,29 @@ export function namedRecipients(said: string, own: ReadonlySet<string>): NamedRe
   })
 }
 
-/** What is said of an address anywhere in the text: its lines and the one behind each. */
-export function linesAbout(said: string, email: string): string {
-  const lines = said.split('\n', NOTICE_LINES_MAX)
+/**
+ * What is said of an address anywhere in the text: each line that names it and what stands behind it, up to the line that names another
+ * recipient, the next empty line, or ABOUT_LINES_MAX lines.
+ * @param all the recipients of the report
+ */
+export function linesAbout(said: string, email: string, all: readonly string[]): string {
   const wanted = email.toLowerCase()
-  return lines.filter((line, at) => names(line, wanted) || names(lines[at - 1] ?? '', wanted)).join('\n')
+  const others = new Set(all.map((one) => one.toLowerCase()).filter((one) => one !== wanted))
+  const about: string[] = []
+  let left = 0
+  for (const text of said.split('\n', NOTICE_LINES_MAX)) {
+    const line = text.slice(0, NOTICE_LINE_MAX).toLowerCase()
+    if (line.includes(wanted)) left = ABOUT_LINES_MAX
+    else left = left === 0 || namesOneOf(line, others) ? 0 : left - 1
+    if (left > 0) about.push(text)
+    // The empty line right behind a heading belongs to it.
+    if (line.trim() === '' && left < ABOUT_LINES_MAX - 1) left = 0
+  }
+  return about.join('\n')
 }
 
-function names(line: string, email: string): boolean {
-  return line.slice(0, NOTICE_LINE_MAX).toLowerCase().includes(email)
+function namesOneOf(line: string, emails: ReadonlySet<string>): boolean {
+  return line.includes('@') && emails.size > 0 && [...line.matchAll(ADDRESS)].some(([email]) => emails.has(email))
 }
 
 function mentions(lines: readonly string[]): Mention[] {

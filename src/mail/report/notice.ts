@@ -42,7 +42,14 @@ export function isNotice({ fields, said, mailFrom }: Notice): boolean {
   if (isSigned(fields)) return saysSo || SUBJECT.test(decodeHeader(headerText(fields, 'subject') ?? ''))
   const returnPath = mailFrom ?? headerText(fields, 'return-path')?.replace(/[<>\s]/g, '')
   // RFC 3834 3.3 and 5: auto-replies have the null sender too.
-  return returnPath === '' && saysSo && !headerText(fields, 'auto-submitted')?.startsWith('auto-replied')
+  return returnPath === '' && saysSo && !isAutomaticAnswer(fields)
+}
+
+/** An answer for a person who is away: RFC 3834 5, and what Exchange and others write. It may name addresses and say what sounds like a bounce. */
+function isAutomaticAnswer(fields: readonly HeaderField[]): boolean {
+  if (headerText(fields, 'auto-submitted')?.toLowerCase().startsWith('auto-replied')) return true
+  if (headerText(fields, 'precedence')?.toLowerCase() === 'auto_reply') return true
+  return fields.some(({ name }) => /^x-auto-?(?:reply|respond(?:er)?|response-suppress)$/.test(name))
 }
 
 /** True when a mail server writes in its own name. */
@@ -71,8 +78,9 @@ function describe({ fields, said }: Notice, named: readonly NamedRecipient[]): R
   const subject = decodeHeader(headerText(fields, 'subject') ?? '')
   const lead = `${subject}\n${said.slice(0, LEAD_MAX)}`
   const action = DELAYED.test(lead) && !FINAL.test(lead) ? 'delayed' : 'failed'
+  const all = named.map(({ email }) => email)
   return named.map(({ email, generatedFrom, beside }) => {
-    const words = wordsAbout(said, { email, beside }, named.length)
+    const words = wordsAbout(said, { email, beside }, all)
     const { smtpCode, enhancedCode } = findCodes(words)
     return {
       finalRecipient: email,
@@ -89,11 +97,16 @@ function describe({ fields, said }: Notice, named: readonly NamedRecipient[]): R
 }
 
 /** A recipient whose fields say little of why, with what the words beside them say. */
-export function withWords(recipient: ReportedRecipient, { said }: Notice, count: number): ReportedRecipient {
+export function withWords(
+  recipient: ReportedRecipient,
+  { said }: Notice,
+  all: readonly ReportedRecipient[],
+): ReportedRecipient {
   const { finalRecipient: email } = recipient
-  const stage = stageOf(count === 1 ? said : count <= SEARCHED_MAX ? linesAbout(said, email) : '')
+  const named = all.map(({ finalRecipient }) => finalRecipient)
+  const stage = stageOf(named.length === 1 ? said : named.length <= SEARCHED_MAX ? linesAbout(said, email, named) : '')
   if (recipient.smtpCode !== null || findPhrase(recipient.diagnostic) !== null) return { ...recipient, stage }
-  const words = wordsAbout(said, { email }, count)
+  const words = wordsAbout(said, { email }, named)
   const { smtpCode, enhancedCode } = findCodes(words)
   if (smtpCode === null && enhancedCode === null && findPhrase(words) === null) return recipient
   const isVague = recipient.status === null || isGeneric(recipient.status)
@@ -106,11 +119,11 @@ export function withWords(recipient: ReportedRecipient, { said }: Notice, count:
   }
 }
 
-/** @param count recipients of the report: where there is one only, everything is said of it */
-function wordsAbout(said: string, named: { email: string; beside?: string }, count: number): string {
+/** @param all recipients of the report: where there is one only, everything is said of it */
+function wordsAbout(said: string, named: { email: string; beside?: string }, all: readonly string[]): string {
   const choices = [named.beside ?? '']
-  if (count <= SEARCHED_MAX) choices.push(linesAbout(said, named.email))
-  if (count === 1) choices.push(said)
+  if (all.length <= SEARCHED_MAX) choices.push(linesAbout(said, named.email, all))
+  if (all.length === 1) choices.push(said)
   const quoted = choices.find((text) => {
     const { at, enhancedCode } = findCodes(text)
     return at >= 0 || enhancedCode !== null

@@ -109,6 +109,8 @@ const PHRASES: readonly (readonly [Finding, readonly RegExp[]])[] = [
       /returned mail not accepted|third-party dsn|batv|backscatter|unsigned dsn/,
       /invalid ip for sending|ip (?:address )?\S+ (?:is )?(?:blocked|not allowed|rejected)|access from ip|go away/,
       /blocked (?:for|by|due|using|because)|is blocked|has been blocked|temporar(?:y|ily) blocked/,
+      // Yahoo for 5.7.9, and Amazon SES of the sender's own identities.
+      /did(?: not|n.t) like our final data|address(?:es)? (?:is|are) not verified|identities failed the check/,
       /recipient preferences|only accepting|only accepts|protected by/,
     ],
   ],
@@ -137,6 +139,7 @@ const PHRASES: readonly (readonly [Finding, readonly RegExp[]])[] = [
     'no_mail_taken',
     [
       /null ?mx|does not accept (?:any )?(?:e-?)?mail|not accepting (?:network )?(?:messages|mail)/,
+      /mx or srv record indicated no smtp service/,
       /no mail (?:is )?accepted|name server: \.: host not found/,
     ],
   ],
@@ -161,7 +164,7 @@ const PHRASES: readonly (readonly [Finding, readonly RegExp[]])[] = [
       /not (?:a )?(?:valid|known|local|active|our) (?:recipient|user|mailbox|customer|address|subscriber)/,
       /not my (?:user|customer)|no thank you|> not found|envelope recipient|missing home directory|name directory/,
       /mail address is not|directory entry|not listed in|address error|recipients? (?:was|were|are) undeliverable/,
-      /destination mailbox|no valid recipients|recipient name is not recognized|illegal alias|could not be found/,
+      /destination mailbox|no valid recipients|recipient name is not recognized|illegal alias|could(?: not|n.t) be found/,
       /no existe|nessun utente|utilisateur inconnu|unbekannt|nicht bekannt|onbekend|неизвестн|не найден/,
       /不存在|見つかりません|リストにありません/,
     ],

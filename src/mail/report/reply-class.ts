@@ -9,6 +9,14 @@ export interface Reply {
   enhancedCode: string | null
   /** As it was said, one line, at most 300 characters, without secrets. */
   text: string
+  /** Who said it, where that is known. */
+  server?: ReplyServer
+}
+
+/** A server by its name, and the IP address it was reached at. */
+export interface ReplyServer {
+  host: string
+  address: string | null
 }
 
 /** Decisions §9.4 `delay.type`. */
@@ -88,6 +96,13 @@ const REPLY_CODES: ReadonlyMap<number, Finding> = new Map([
   [556, 'no_mail_taken'],
 ])
 
+/** RFC 3463 X.1.7 and X.1.8: the sender's address, whatever words stand beside it. */
+const OF_SENDER = /^[45]\.1\.[78]$/
+/** Yahoo never enables such a mailbox again. */
+const DISABLED_FOR_GOOD = /\bmailbox is disabled\b(?! temporar)/i
+/** Microsoft's directory-based edge blocking: nobody is there. */
+const EDGE_BLOCKED = /recipient address(?:es)? rejected ?: ?access denied/i
+
 /** What is said of the address itself, and will not change by itself. */
 const DEAD: ReadonlySet<Finding> = new Set(['no_such_user', 'no_such_domain', 'no_mail_taken'])
 /** Words so plain that nobody needs a code: decisions §6.3 names codes, and many servers give none. */
@@ -139,6 +154,7 @@ export function classifyReply(reply: Reply, stage: Stage | null = null): ReplyCl
 function findingOf({ smtpCode, enhancedCode, text }: Reply): Finding | null {
   const said = findPhrase(text)
   const coded = codeFinding(enhancedCode ?? '') ?? REPLY_CODES.get(smtpCode ?? 0) ?? null
+  if (OF_SENDER.test(enhancedCode ?? '')) return 'policy'
   if (coded === null) return said ?? (HARD_CODES.has(enhancedCode ?? '') ? 'no_such_user' : null)
   if (said === null || VAGUE.has(said) || coded === 'mailbox_full') return coded
   // Two ways to say that nobody is there: the code is the more exact one. Any other clear word belies the code: servers
@@ -153,11 +169,12 @@ function codeFinding(code: string): Finding | undefined {
 }
 
 function typeOf(finding: Finding | null, reply: Reply, stage: Stage | null): BounceType {
-  const { smtpCode, enhancedCode } = reply
+  const { smtpCode, enhancedCode, text } = reply
   if (enhancedCode?.startsWith('4') || (smtpCode !== null && smtpCode < 500)) return 'transient'
   if (HARD_CODES.has(enhancedCode ?? '') && (finding === 'disabled' || finding === 'no_such_user')) return 'permanent'
   if (finding === null) return 'undetermined'
   if (finding === 'no_such_user' && mayBeFilter(reply, stage)) return 'undetermined'
+  if (finding === 'disabled' && DISABLED_FOR_GOOD.test(text)) return 'permanent'
   // Without a code nobody knows whether a disabled mailbox will be enabled again (RFC 3463 3.3).
   return DEAD.has(finding) || finding === 'suppressed' ? 'permanent' : 'transient'
 }
@@ -170,6 +187,8 @@ function mayBeFilter({ smtpCode, enhancedCode }: Reply, stage: Stage | null): bo
 
 /** Whether nothing more may be sent there. */
 function isHard(finding: Finding | null, { enhancedCode, text }: Reply): boolean {
+  if (finding === 'disabled' && DISABLED_FOR_GOOD.test(text)) return true
+  if (enhancedCode === '5.4.1' && EDGE_BLOCKED.test(text)) return true
   if (!/^5\.[015]\.0$/.test(enhancedCode ?? '5.0.0')) return HARD_CODES.has(enhancedCode!)
   return (finding === 'no_such_user' || finding === 'no_such_domain') && PLAINLY_DEAD.test(text)
 }

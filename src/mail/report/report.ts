@@ -85,7 +85,7 @@ function textOf(bytes: Uint8Array, parts: readonly Part[]): string {
 function recipientsOf(groups: StatusGroups, notice: Notice): ReportedRecipient[] {
   const named = groups.recipients.map(readRecipient).filter((recipient) => recipient !== null)
   if (named.length === 0) return noticeRecipients(notice)
-  return named.map((recipient) => withWords(recipient, notice, named.length))
+  return named.map((recipient) => withWords(recipient, notice, named))
 }
 
 function bounce(groups: StatusGroups, recipients: ReportedRecipient[], notice: Notice): BounceReport {

@@ -107,7 +107,8 @@ function move(status: DeliveryStatus, statusReason: string | null, step: Move['s
 }
 
 function said(type: StepType, reply: Reply): Move['step'] {
-  return { type, detail: replyLine(reply), smtpCode: reply.smtpCode, nextAt: null }
+  const step = { type, detail: replyLine(reply), smtpCode: reply.smtpCode, nextAt: null }
+  return reply.server === undefined ? step : { ...step, server: reply.server }
 }
 
 function plain(type: StepType, detail: string): Move['step'] {

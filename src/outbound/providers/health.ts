@@ -2,7 +2,7 @@
 
 import type { Tx } from '../../db/db.ts'
 import type { OutboundParts } from '../parts.ts'
-import type { Provider, ProviderStatus } from '../records.ts'
+import type { Provider, ProviderStatus, Reply } from '../records.ts'
 import type { CheckResult, OpenTransport, Stage } from '../transports/transport.ts'
 import { presentProvider } from './row.ts'
 import { checked, countsAsFailure, FAILURES_MAX } from './status.ts'
@@ -62,7 +62,7 @@ export class Health {
     const due = status === 'pending' ? this.#parts.clock.now() : null
     await tx.run(
       `UPDATE providers SET connection_version = connection_version + 1, status = ?, status_reason = NULL, failures = 0,
-         checked_ok_at = NULL, check_due_at = ?, check_wait_ms = NULL WHERE n = ?`,
+         checked_ok_at = NULL, check_due_at = ?, check_wait_ms = NULL, takes_verp = 0 WHERE n = ?`,
       [status, due, n],
     )
     this.hurry(tx)
@@ -123,8 +123,12 @@ export class Health {
     return begun.length
   }
 
-  /** A hand-over failed before anything was accepted; five in a row end the account's part in routing. */
-  async noteFailure(provider: Provider, stage: Stage, text: string): Promise<void> {
+  /**
+   * A hand-over failed before anything was accepted; five in a row end the account's part in routing. A server that does not take the
+   * account's own envelope sender takes none of its messages: one such refusal ends it.
+   */
+  async noteFailure(provider: Provider, stage: Stage, { smtpCode, text }: Reply): Promise<void> {
+    if (stage === 'sender' && (smtpCode ?? 0) >= 500) return this.refuse(provider, text, stage)
     if (!countsAsFailure(stage)) return
     this.#clean.delete(provider.n)
     await this.#parts.db.write(async (tx) => {
@@ -161,15 +165,15 @@ export class Health {
     )
   }
 
-  /** The issuer takes the token no more: only a person can help, but mistakes of issuers pass. */
-  async refuse(provider: Provider, text: string): Promise<void> {
+  /** The issuer takes the token no more, or the server not the sender: only a person can help, but mistakes of theirs pass. */
+  async refuse(provider: Provider, text: string, stage: Stage = 'auth'): Promise<void> {
     await this.#parts.db.write(async (tx) => {
       const row = await tx.get<{ status: ProviderStatus }>(
         'SELECT status FROM providers WHERE n = ? AND connection_version = ?',
         [provider.n, provider.connectionVersion],
       )
       if (row === undefined || row.status === 'inactive' || row.status === 'error') return
-      await this.#fail(tx, provider, reasonOf('auth', text))
+      await this.#fail(tx, provider, reasonOf(stage, text))
     })
   }
 
@@ -208,8 +212,8 @@ export class Health {
     if (result.success) {
       await tx.run(
         `UPDATE providers SET status = ?, status_reason = CASE ? WHEN 'inactive' THEN status_reason END, failures = 0,
-           checked_ok_at = ?, check_due_at = NULL, check_wait_ms = NULL WHERE n = ?`,
-        [status, status, testedAt, provider.n],
+           checked_ok_at = ?, check_due_at = NULL, check_wait_ms = NULL, takes_verp = coalesce(?, takes_verp) WHERE n = ?`,
+        [status, status, testedAt, result.verp ?? null, provider.n],
       )
     } else if (status === 'error') {
       await this.#fail(tx, provider, reasonOf(result.stage, result.message))

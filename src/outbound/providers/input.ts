@@ -23,6 +23,7 @@ export interface ProviderChange {
   fromName?: string | null
   replyToEmail?: string | null
   replyToName?: string | null
+  returnPath?: string | null
   quotas?: QuotasInput
   percentage?: number | null
   trackingDomain?: string | null
@@ -48,7 +49,8 @@ const TEXT_FIELDS = [
   ['fromName', 'from_name'],
   ['replyToName', 'reply_to_name'],
 ] as const
-const CONNECTION = ['smtpHost', 'smtpPort', 'smtpProtocol', 'smtpUsername'] as const
+/** What a check depends on: where the server is, who signs in, and the envelope sender it has to take. */
+const CONNECTION = ['smtpHost', 'smtpPort', 'smtpProtocol', 'smtpUsername', 'fromEmail', 'returnPath'] as const
 
 /**
  * Checks what the schema cannot and gives it its stored form.
@@ -57,12 +59,13 @@ const CONNECTION = ['smtpHost', 'smtpPort', 'smtpProtocol', 'smtpUsername'] as c
  */
 export function checkChange<C extends ProviderChange>(change: C, allowPrivate: boolean): C {
   for (const [member, field] of TEXT_FIELDS) checkText(field, change[member])
-  const { smtpHost, fromEmail, replyToEmail, trackingDomain } = change
+  const { smtpHost, fromEmail, replyToEmail, returnPath, trackingDomain } = change
   return {
     ...change,
     ...(smtpHost === undefined ? {} : { smtpHost: checkHost(smtpHost, allowPrivate) }),
     ...(fromEmail == null ? {} : { fromEmail: checkEmail('from_email', fromEmail) }),
     ...(replyToEmail == null ? {} : { replyToEmail: checkEmail('reply_to_email', replyToEmail) }),
+    ...(returnPath == null ? {} : { returnPath: checkEmail('return_path', returnPath) }),
     ...(trackingDomain == null ? {} : { trackingDomain: checkTracking(trackingDomain) }),
   }
 }
@@ -105,6 +108,7 @@ export function refuseForeign(change: ProviderChange): void {
     ['smtpUsername', 'smtp_username'],
     ['smtpPassword', 'smtp_password'],
     ['fromEmail', 'from_email'],
+    ['returnPath', 'return_path'],
   ] as const
   const issues = fields
     .filter(([member]) => change[member] !== undefined)

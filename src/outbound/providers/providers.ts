@@ -284,6 +284,7 @@ export class Providers {
       from_name: input.fromName,
       reply_to_email: input.replyToEmail,
       reply_to_name: input.replyToName,
+      return_path: input.returnPath,
       percentage: input.percentage,
       tracking_domain: input.trackingDomain,
     }

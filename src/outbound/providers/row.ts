@@ -22,6 +22,8 @@ export function presentProvider(row: Row): Provider {
     fromName: row.from_name as string | null,
     replyToEmail: row.reply_to_email as string | null,
     replyToName: row.reply_to_name as string | null,
+    returnPath: row.return_path as string | null,
+    takesVerp: row.takes_verp === 1,
     oauthEmail: row.oauth_email as string | null,
     hasRefreshToken: row.refresh_token_sealed !== null,
     quotas: JSON.parse(row.quotas as string) as Quotas,

@@ -99,7 +99,7 @@ export class Journey {
       if (decision.kind === 'provider') {
         const handed = await this.#passage.go(items, await this.#wayBy(decision.provider, decision.reason))
         if (handed === null) return NOTHING_LEFT
-        await providers.noteFailure(decision.provider, handed.stage, handed.reply.text)
+        await providers.noteFailure(decision.provider, handed.stage, handed.reply)
         failed.add(decision.provider.id)
         failure = handed
       } else if (failure !== undefined) {

@@ -36,7 +36,7 @@ export function outcomeOf(handed: Extract<Handed, { kind: 'answered' }>, index: 
   const verdict = handed.verdicts[index]
   if (verdict === undefined)
     return putOff(ownReply(`${handed.peer} said nothing of this recipient.`), 'transient', standing)
-  const { reply } = verdict
+  const reply = { ...verdict.reply, ...answererOf(handed, verdict) }
   if (verdict.kind === 'sent') return { kind: 'sent', reply, confirmation: handed.confirmation }
   if (verdict.kind === 'later') return putOff(reply, verdict.cause, standing)
   if (isRefusalOfContent(handed, verdict)) {
@@ -46,6 +46,11 @@ export function outcomeOf(handed: Extract<Handed, { kind: 'answered' }>, index: 
   const { type, subType } = classifyReply(reply, verdict.about === 'content' ? 'data' : null)
   const reportingMta = handed.peer
   return { kind: 'bounced', reply, type, subType, reportingMta, afterAccept: false, occurredAt: standing.now }
+}
+
+/** Replies over SMTP name their server; of an API its name is known. */
+function answererOf({ confirmation, peer }: Extract<Handed, { kind: 'answered' }>, { reply }: Verdict) {
+  return reply.server === undefined && confirmation === 'provider_api' ? { server: { host: peer, address: null } } : {}
 }
 
 /** Decisions §6.2: only a carrier of ours can refuse a mail as such, and only before it took it for anybody. */

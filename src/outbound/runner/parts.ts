@@ -6,8 +6,9 @@ import type { Fate } from '../log/fate.ts'
 import type { Notices } from '../notices.ts'
 import type { OutboundParts } from '../parts.ts'
 import type { Queue } from '../queue.ts'
-import type { DelayCause, Email, Provider, RejectionReason } from '../records.ts'
+import type { DelayCause, Email, Provider, RejectionReason, Reply } from '../records.ts'
 import type { Signer } from '../sign.ts'
+import type { Stage } from '../transports/transport.ts'
 import type { Transports } from '../transports/transports.ts'
 import type { VacationReplies } from '../vacation-replies.ts'
 
@@ -30,7 +31,7 @@ export interface RunnerParts extends OutboundParts {
     decide(email: Email, recipients: number, exclude: ReadonlySet<string>, domain: Standing): Promise<Decision>
   }
   providers: {
-    noteFailure(provider: Provider, stage: string, text: string): Promise<unknown>
+    noteFailure(provider: Provider, stage: Stage, reply: Reply): Promise<unknown>
     noteSuccess(provider: Provider): Promise<unknown>
     noteUsed(provider: Provider): Promise<unknown>
   }

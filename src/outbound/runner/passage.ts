@@ -2,6 +2,7 @@
 
 import type { Tx } from '../../db/db.ts'
 import { bounceAddress } from '../bounce-address.ts'
+import { envelopeSender } from '../envelope-sender.ts'
 import type { DeliveryState } from '../log/emails.ts'
 import type { Waiting } from '../queue.ts'
 import type { Carrier, Email, Outcome, Provider } from '../records.ts'
@@ -107,11 +108,11 @@ export class Passage {
     const { vault, config } = this.#parts
     const { id, n, from, returnPath, internetMessageId } = this.#email
     const recipients = items.map(({ delivery }) => delivery.to)
-    const own = spot.kind === 'local' ? from.email : bounceAddress(vault, config, n)
+    const outside = () => envelopeSender(this.#email, provider, bounceAddress(vault, config, n))
     return {
       emailId: id,
       from: from.email,
-      mailFrom: returnPath ?? own,
+      mailFrom: spot.kind === 'local' ? (returnPath ?? from.email) : outside(),
       recipients,
       hidden: provider !== null && provider.type !== 'smtp' ? hiddenOf(bytes, recipients) : [],
       bytes,

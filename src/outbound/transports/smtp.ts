@@ -1,6 +1,7 @@
 // A sending account that speaks SMTP: somebody's mail server that takes our mail and passes it on.
 
-import { parseMailbox } from '../../mail/address.ts'
+import { bounceAddress } from '../bounce-address.ts'
+import { accountSender } from '../envelope-sender.ts'
 import type { OutboundParts } from '../parts.ts'
 import type { Provider } from '../records.ts'
 import { findAddresses } from './smtp/addresses.ts'
@@ -10,14 +11,17 @@ import { Fault, moreTelling, nowhere } from './smtp/fault.ts'
 import { handOver } from './smtp/hand.ts'
 import { isVerdict, letterOf } from './smtp/offer.ts'
 import { Pool } from './smtp/pool.ts'
+import { blameAccount, isSenderRefused } from './smtp/sender.ts'
 import type { CheckResult, Handed, Handover, Transport, Verdict } from './transport.ts'
 
 /** Connections to one account at a time. */
 export const CONNECTIONS_MAX = 10
+/** Key of no message: its address of reports is ours, and nothing is known of it. */
+const NO_EMAIL = 0
 /** Where TLS begins with the first byte (RFC 8314 3.3). */
 const IMPLICIT_PORT = 465
 
-type Parts = Pick<OutboundParts, 'clock' | 'config' | 'resolver'>
+type Parts = Pick<OutboundParts, 'clock' | 'config' | 'resolver' | 'vault'>
 
 /** @param password what the account signs in with; null for one without */
 export function openSmtp(parts: Parts, provider: Provider, password: string | null): Transport {
@@ -52,7 +56,17 @@ class SmtpAccount implements Transport {
     this.#pool = new Pool({ clock: parts.clock, most: CONNECTIONS_MAX, open: (signal) => this.#open(signal) })
   }
 
+  /** A sender that is not the account's own is worth a second try with that: the server may take no other. */
   async hand(handover: Handover): Promise<Handed> {
+    const own = accountSender(this.#provider) ?? handover.from
+    let handed = await this.#hand(handover)
+    if (isSenderRefused(handed) && handover.mailFrom !== own && !handover.signal.aborted) {
+      handed = await this.#hand({ ...handover, mailFrom: own })
+    }
+    return blameAccount(handed, handover.from.toLowerCase() === own.toLowerCase())
+  }
+
+  async #hand(handover: Handover): Promise<Handed> {
     const letter = letterOf(handover)
     if (isVerdict(letter)) return this.#answered(handover.recipients.map(() => letter))
     const { clock } = this.#parts
@@ -66,8 +80,19 @@ class SmtpAccount implements Transport {
 
   check(to: string | null): Promise<CheckResult> {
     const { clock } = this.#parts
-    const from = this.#provider.fromEmail ?? parseMailbox(this.#provider.smtpUsername ?? '')?.email ?? null
-    return checkServer({ clock, way: this.#way, open: (signal) => this.#open(signal), from, to })
+    const { vault, config } = this.#parts
+    const from = accountSender(this.#provider)
+    // With a Return-Path of its own the account needs no other sender.
+    const verp = this.#provider.returnPath === null ? bounceAddress(vault, config, NO_EMAIL) : null
+    return checkServer({
+      clock,
+      way: this.#way,
+      open: (signal) => this.#open(signal),
+      from,
+      author: this.#provider.fromEmail,
+      verp,
+      to,
+    })
   }
 
   close(): Promise<void> {

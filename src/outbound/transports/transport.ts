@@ -27,8 +27,8 @@ export interface Handover {
 export type Verdict =
   | { kind: 'sent'; reply: Reply }
   | { kind: 'later'; reply: Reply; cause: DelayCause }
-  /** `about` tells a refusal of the recipient from one of the mail itself (552, 554 5.6.x and 5.7.x at DATA). */
-  | { kind: 'never'; reply: Reply; about: 'recipient' | 'content' }
+  /** `about` tells a refusal of the recipient from one of the mail itself (552, 554 5.6.x and 5.7.x at DATA); `stage` is set where the whole message was refused. */
+  | { kind: 'never'; reply: Reply; about: 'recipient' | 'content'; stage?: 'data' }
 
 /** Decisions §3.1: how far a test or a try came. */
 export type Stage = 'dns' | 'connect' | 'tls' | 'greeting' | 'auth' | 'sender' | 'recipient' | 'data' | 'api'
@@ -55,12 +55,16 @@ export interface CheckResult {
   smtpCode: number | null
   /** One sentence a person understands, at most 300 characters, without secrets. */
   message: string
+  /** Whether the server takes an envelope sender of ours for each message; left out where that was not tried. */
+  verp?: boolean
 }
 
 /** One carrier. Everything in it is bounded in time; it never throws for what the other side does. */
 export interface Transport {
   hand(handover: Handover): Promise<Handed>
-  /** Connects, secures and signs in; with an address also sends a one-line test mail to it. At most 15 s. */
+  /**
+   * Connects, secures, signs in and offers the real envelope; with an address also sends a one-line test message to it. At most 15 s.
+   */
   check(to: string | null): Promise<CheckResult>
   /** Ends idle connections; those in use end with their mail. */
   close(): Promise<void>

@@ -1,6 +1,7 @@
 // A draft as the bytes it becomes: fields and their folding, the nesting of parts, the encoding of each.
 
 import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
 import { describe, it } from 'node:test'
 import { compose, REFERENCES_WRITTEN_MAX } from '../../../src/mail/compose.ts'
 import type { Draft, DraftAttachment } from '../../../src/mail/draft.ts'
@@ -245,16 +246,60 @@ describe('the parts', () => {
   it('file names stand plain where they can, else in the extended form', () => {
     const name = (filename: string) => field(written({ attachments: [file({ filename })] }), 'Content-Disposition')
     assert.equal(name('a b.pdf'), 'Content-Disposition: attachment; filename="a b.pdf"')
-    assert.equal(name('ü".pdf'), "Content-Disposition: attachment; filename*=utf-8''%C3%BC%22.pdf")
+    // Behind a plain name for readers that know no other.
+    const plain = (filename: string) => /filename="([^"]*)"; ?(?:\r\n )?filename\*0?\*?=/.exec(name(filename)!)?.[1]
+    assert.match(
+      name('ü".pdf')!,
+      /^Content-Disposition: attachment; filename="u_\.pdf";(?:\r\n)? filename\*=utf-8''%C3%BC%22\.pdf$/,
+    )
+    assert.deepEqual(['Größe – März.pdf', '報告書.docx', '日本.ü', 'a=?b?=.txt', `${'é'.repeat(200)}.pdf`].map(plain), [
+      'Gro_e _ Marz.pdf',
+      'attachment.docx',
+      'attachment.u',
+      'a_?b?_.txt',
+      `${'e'.repeat(60)}.pdf`,
+    ])
+    for (const filename of ['Größe – März.pdf', '報告書.docx', `${'日'.repeat(30)}.pdf`])
+      assert.equal(
+        parseMail(compose(draft({ attachments: [file({ filename })] })).bytes).attachments[0]!.filename,
+        filename,
+      )
     const long = name(`${'日'.repeat(30)}.pdf`)!
     assert.match(
       long,
-      /^Content-Disposition: attachment;\r\n filename\*0\*=utf-8''(?:%[0-9A-F]{2})+;\r\n filename\*1\*=/,
+      /^Content-Disposition: attachment; filename="attachment\.pdf";\r\n filename\*0\*=utf-8''(?:%[0-9A-F]{2})+;\r\n filename\*1\*=/,
     )
     assert.ok(long.split('\r\n').every((line) => line.length <= 78))
     // A stretch ends where a character ends.
     for (const [, stretch] of long.matchAll(/\*\d\*=(?:utf-8'')?([^;\r]+)/g))
       assert.doesNotThrow(() => decodeURIComponent(stretch!))
+  })
+
+  it('a text of ASCII leaves as 7bit or quoted-printable, byte for byte', () => {
+    const rows: [string, string][] = [
+      ['a,b\r\n1,2\r\n', '7bit'],
+      ['a,b\n1,2\n', 'quoted-printable'],
+      ['no end', '7bit'],
+      [`${'x'.repeat(998)}\r\n`, '7bit'],
+      [`${'x'.repeat(999)}\r\n`, 'quoted-printable'],
+      ['blank \r\nends \n\rmixed\r', 'quoted-printable'],
+      ['page one\f and two', 'quoted-printable'],
+      [`${'y'.repeat(71)}\n${'z'.repeat(72)}\n${'w'.repeat(75)}\n`, 'quoted-printable'],
+      ['--=_ like a boundary of ours', 'quoted-printable'],
+      ['a\0b', 'base64'],
+      ['=\x01'.repeat(100), 'base64'],
+      ['\n'.repeat(20_000), 'base64'],
+    ]
+    for (const [text, expected] of rows) {
+      const { bytes } = compose(draft({ attachments: [file({ filename: 'a.csv', content: Buffer.from(text) })] }))
+      const part = bytes.toString('latin1').split('\r\n--')[2]!
+      const shown = JSON.stringify(text.slice(0, 30))
+      assert.equal(/Content-Transfer-Encoding: (\S+)/.exec(part)![1], expected, shown)
+      const [attachment] = parseMail(bytes).attachments
+      const sha256 = createHash('sha256').update(text).digest('hex')
+      assert.equal(Buffer.from(attachment!.sha256).toString('hex'), sha256, shown)
+      for (const line of part.split('\r\n')) assert.ok(line.length <= (expected === '7bit' ? 998 : 76), shown)
+    }
   })
 
   it('types follow the extension unless they are given; texts in Unicode say so', () => {
@@ -276,12 +321,22 @@ describe('the parts', () => {
     const forwarded = (content: Buffer) =>
       parseMail(compose(draft({ attachments: [file({ filename: 'a.eml', content })] })).bytes)
     assert.equal(typesOf(forwarded(inner).structure!), 'multipart/mixed(text/plain message/rfc822(text/plain))')
-    for (const text of [
-      'Subject: bare\n\nLF\n',
-      'Subject: 8 bit\r\n\r\nü',
-      `Subject: long\r\n\r\n${'x'.repeat(999)}`,
-      'NUL\0',
-    ]) {
+    // RFC 2046 5.2.1: 7bit, 8bit or binary, never an encoding; a file whose lines end in LF is a message all the same.
+    for (const [text, encoding] of [
+      ['Subject: bare\n\nLF\n', '7bit'],
+      ['Subject: 8 bit\r\n\r\nü\r\n', '8bit'],
+      ['Subject: 8 bit and bare\n\nü\n', '8bit'],
+    ] as const) {
+      const attachments = [file({ filename: 'a.eml', type: 'message/rfc822', content: Buffer.from(text) })]
+      const bytes = compose(draft({ attachments })).bytes
+      assert.equal(typesOf(parseMail(bytes).structure!), 'multipart/mixed(text/plain message/rfc822(text/plain))')
+      const [head, , part] = bytes.toString().split('\r\n--')
+      assert.match(part!, new RegExp(`Content-Transfer-Encoding: ${encoding}\r\n`))
+      assert.ok(part!.includes(`\r\n\r\n${text.replace(/\r?\n/g, '\r\n')}`))
+      // RFC 2045 6.4: what holds eight bits says so as well.
+      assert.equal(/Content-Transfer-Encoding: 8bit/.test(head!), encoding === '8bit')
+    }
+    for (const text of [`Subject: long\r\n\r\n${'x'.repeat(999)}`, 'NUL\0', 'a\rb\n']) {
       const mail = forwarded(Buffer.from(text))
       assert.equal(typesOf(mail.structure!), 'multipart/mixed(text/plain application/octet-stream)')
       assert.equal(mail.attachments[0]!.sizeBytes, Buffer.byteLength(text))

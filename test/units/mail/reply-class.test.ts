@@ -30,8 +30,29 @@ test('bounces: type, sub type, and who gets no more mail', () => {
       true,
     ],
     ['550 Unrouteable address', 'permanent', 'domain_not_found', true],
+    // Well-known servers that mean it, whatever code they choose.
+    ['550 5.4.1 Recipient address rejected: Access denied', 'permanent', 'no_such_user', true],
+    ['550 5.4.1 All recipient addresses rejected : Access denied', 'permanent', 'no_such_user', true],
+    [
+      '554 30 Sorry, your message cannot be delivered. This mailbox is disabled (554.30).',
+      'permanent',
+      'general',
+      true,
+    ],
+    ['554 delivery error: dd This mailbox is disabled (554.30). - mta4', 'permanent', 'general', true],
+    ["The address couldn't be found, or is unable to receive mail.", 'permanent', 'no_such_user', false],
+    ['an MX or SRV record indicated no SMTP service', 'permanent', 'domain_not_found', false],
+    // The sender's doing.
+    ['554 5.7.9 mta1.mail.yahoo.com did not like our final DATA: Message not accepted', 'transient', 'policy', false],
+    [
+      '554 Message rejected: Email address is not verified. The following identities failed the check in region X',
+      'transient',
+      'policy',
+      false,
+    ],
+    ['550 5.1.7 No such domain', 'transient', 'policy', false],
+    ['421 This mailbox is disabled', 'transient', 'general', false],
     // Nobody is there, but decisions §6.3 does not name the code, or the words may mean something else.
-    ['550 5.4.1 Recipient address rejected: Access denied', 'permanent', 'no_such_user', false],
     ['550 Requested action not taken: mailbox unavailable', 'permanent', 'no_such_user', false],
     ['550 Your address is not valid here', 'permanent', 'no_such_user', false],
     ['553 mx.house.test does not exist', 'permanent', 'domain_not_found', false],

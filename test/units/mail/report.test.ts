@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { classifyReply } from '../../../src/mail/report/reply-class.ts'
 import { type BounceReport, type ComplaintReport, readReport } from '../../../src/mail/report/report.ts'
 import { mailOf } from '../../support/mail.ts'
 
@@ -31,6 +32,85 @@ function complaint(bytes: Uint8Array): ComplaintReport {
   assert.ok(report?.kind === 'complaint', `${report?.kind} instead of a complaint`)
   return report
 }
+
+test('of several recipients each has the reason of its own line: OpenSMTPD, with and without fields beside its words', () => {
+  const words = [
+    '    Hi!',
+    '',
+    '    This is the MAILER-DAEMON, please DO NOT REPLY to this email.',
+    '',
+    '    An error has occurred while attempting to deliver a message for',
+    '    the following list of recipients:',
+    '',
+    'alice@out.test: network error',
+    'bob@out.test: 550 5.1.1 User unknown',
+    '',
+    '    Below is a copy of the original message:',
+    '',
+    'Subject: Hello',
+  ]
+  const plain = mailOf(
+    'From: Mailer Daemon <MAILER-DAEMON@mx.out.test>',
+    'Subject: Delivery status notification',
+    '',
+    ...words,
+  )
+  const fields = ['alice', 'bob'].flatMap((name) => [
+    '',
+    `Final-Recipient: rfc822; ${name}@out.test`,
+    'Action: failed',
+    'Status: 5.0.0',
+  ])
+  const report = reportOf(
+    'delivery-status',
+    ['text/plain', ...words],
+    ['message/delivery-status', 'Reporting-MTA: dns; mx.out.test', ...fields],
+  )
+  for (const bytes of [plain, report]) {
+    const { recipients } = bounce(bytes, '')
+    assert.deepEqual(
+      recipients.map(({ finalRecipient, smtpCode }) => [finalRecipient, smtpCode]),
+      [
+        ['alice@out.test', null],
+        ['bob@out.test', 550],
+      ],
+    )
+    assert.match(recipients[1]!.diagnostic, /^550 5\.1\.1 User unknown/)
+    assert.doesNotMatch(recipients[0]!.diagnostic, /550|bob@/)
+    const hard = recipients.map(({ smtpCode, status, diagnostic, stage }) => {
+      return classifyReply({ smtpCode, enhancedCode: status, text: diagnostic }, stage).suppress
+    })
+    assert.equal(hard[0], false)
+  }
+})
+
+test('a reason on several lines is read up to the next named recipient', () => {
+  const report = reportOf(
+    'delivery-status',
+    [
+      'text/plain',
+      'The following addresses failed:',
+      '',
+      '  alice@out.test',
+      '    host mx.out.test [192.0.2.1]',
+      '    answered: 550 5.1.1 No such user',
+      '  bob@out.test',
+      '    retry timeout exceeded',
+    ],
+    [
+      'message/delivery-status',
+      ...['Reporting-MTA: dns; mx.out.test', '', 'Final-Recipient: rfc822; alice@out.test', 'Action: failed'],
+      ...['Status: 5.0.0', '', 'Final-Recipient: rfc822; bob@out.test', 'Action: failed', 'Status: 5.0.0'],
+    ],
+  )
+  assert.deepEqual(
+    bounce(report).recipients.map(({ status, smtpCode }) => [status, smtpCode]),
+    [
+      ['5.1.1', 550],
+      ['5.0.0', null],
+    ],
+  )
+})
 
 test('a delivery status report tells of the mail and of each recipient', () => {
   const report = bounce(

@@ -170,7 +170,8 @@ test('a change of the connection is checked anew; the same values, and everythin
 test('five failures in a row to reach an account end its part; those of an older connection do not count', async () => {
   const made = await make()
   await providers.health.checkDue()
-  const fail = (provider: Provider) => providers.health.noteFailure(provider, 'tls', 'x'.repeat(REASON_MAX))
+  const fail = (provider: Provider) =>
+    providers.health.noteFailure(provider, 'tls', { smtpCode: null, enhancedCode: null, text: 'x'.repeat(REASON_MAX) })
   for (let i = 0; i < 4; i++) await fail(made)
   await providers.update(team, made.id, { smtpPort: 2525 })
   await providers.health.checkDue()

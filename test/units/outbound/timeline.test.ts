@@ -18,7 +18,13 @@ const step = (given: Partial<Step> = {}): Step => ({
 })
 
 test('steps come back as they were noted', () => {
-  const steps = [step(), step({ at: 1001, type: 'sent', smtpCode: null, nextAt: null, detail: 'say "hi" \\ Größe 𐀀' })]
+  const server = { host: 'mx.out.test', address: '192.0.2.1' }
+  const steps = [
+    step(),
+    step({ server }),
+    step({ server: { ...server, address: null } }),
+    step({ at: 1001, type: 'sent', smtpCode: null, nextAt: null, detail: 'say "hi" \\ Größe 𐀀' }),
+  ]
   assert.deepEqual(stepsOf(steps.reduce(withStep, '')), steps)
   assert.deepEqual(stepsOf(''), [])
 })

@@ -6,6 +6,7 @@ import type { CheckResult } from '../transport.ts'
 import type { Connection, Way } from './connection.ts'
 import { Fault } from './fault.ts'
 import { isVerdict, letterOf, offer } from './offer.ts'
+import { tryEnvelope } from './probe.ts'
 
 /** Decisions §3.1. ms. */
 export const CHECK_MS = 15_000
@@ -15,8 +16,12 @@ interface CheckParts {
   way: Way
   /** @throws Fault */
   open(signal: AbortSignal): Promise<Connection>
-  /** Who the test mail is from; null where the account names nobody. */
+  /** The account's envelope sender; null where the account names nobody. */
   from: string | null
+  /** Who the test message is from, where that is somebody else. */
+  author: string | null
+  /** An envelope sender of ours as each message would have one; null where the account does not need it. */
+  verp: string | null
   /** Who gets it; null for none. */
   to: string | null
 }
@@ -37,12 +42,37 @@ export async function checkServer(parts: CheckParts): Promise<CheckResult> {
 async function tryOut(parts: CheckParts, signal: AbortSignal): Promise<CheckResult> {
   try {
     const connection = await parts.open(signal)
-    const { to } = parts
-    const result = to === null ? signedIn(connection, parts.way) : await tryMail(connection, to, parts, signal)
-    void connection.wire.quit()
-    return result
+    const deaf = connection.wire.failOn(signal)
+    try {
+      return await talk(connection, parts, signal)
+    } finally {
+      deaf()
+      void connection.wire.quit()
+    }
   } catch (error) {
     if (error instanceof Fault) return failed(error)
+    throw error
+  }
+}
+
+/** @throws Fault */
+async function talk(connection: Connection, parts: CheckParts, signal: AbortSignal): Promise<CheckResult> {
+  const { from, to, verp } = parts
+  const result = signedIn(connection, parts.way)
+  // Whom it writes as is refused by some servers only where the recipient is named, so the account writes to itself.
+  const refusal = from === null ? null : await tryEnvelope(connection, from, from)
+  if (refusal?.isOfAccount) return failed(refusal)
+  const tested = to === null ? result : await tryMail(connection, to, parts, signal)
+  if (!tested.success || from === null || verp === null) return tested
+  return { ...tested, verp: await tryVerp(connection, verp, from, signal) }
+}
+
+/** What goes wrong here is no fault of the account: it sends with its own address. */
+async function tryVerp(connection: Connection, verp: string, from: string, signal: AbortSignal): Promise<boolean> {
+  try {
+    return (await tryEnvelope(connection, verp, from)) === null
+  } catch (error) {
+    if (error instanceof Fault && !signal.aborted) return false
     throw error
   }
 }
@@ -56,14 +86,14 @@ function signedIn({ wire, reply }: Connection, { host, port, credentials }: Way)
 async function tryMail(
   connection: Connection,
   to: string,
-  { clock, from }: CheckParts,
+  { clock, from, author }: CheckParts,
   signal: AbortSignal,
 ): Promise<CheckResult> {
   if (from === null) {
     const message = 'The account has no from_email, so there is nobody to send a test mail from.'
     return { success: false, stage: 'sender', smtpCode: null, message }
   }
-  const { bytes } = testMail({ from, to, now: clock.now() })
+  const { bytes } = testMail({ from: author ?? from, to, now: clock.now() })
   const letter = letterOf({ bytes, mailFrom: from, recipients: [to] })
   if (isVerdict(letter)) return { success: false, stage: 'recipient', smtpCode: null, message: letter.reply.text }
   const judged = await offer(connection, letter, { clock, signal })
@@ -74,6 +104,6 @@ async function tryMail(
   return { success, stage, smtpCode: reply.smtpCode, message: reply.text }
 }
 
-function failed({ stage, reply }: Fault): CheckResult {
+function failed({ stage, reply }: Pick<Fault, 'stage' | 'reply'>): CheckResult {
   return { success: false, stage, smtpCode: reply.smtpCode, message: reply.text }
 }

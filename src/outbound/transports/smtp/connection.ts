@@ -7,7 +7,7 @@ import type { Stage } from '../transport.ts'
 import { type Extensions, NO_EXTENSIONS, readExtensions } from './extensions.ts'
 import { aborted, Fault, unreachable } from './fault.ts'
 import { COMMAND_MS, CONNECT_MS, GREETING_MS, TLS_MS } from './limits.ts'
-import { isPositive, keptReply, ownReply, type ServerReply } from './reply.ts'
+import { isPositive, ownReply, type ServerReply } from './reply.ts'
 import { type Credentials, signIn } from './sign-in.ts'
 import { Wire } from './wire.ts'
 
@@ -133,6 +133,6 @@ async function heard(wire: Wire, stage: Stage, ms: number): Promise<ServerReply>
 }
 
 function refused(wire: Wire, reply: ServerReply): Fault {
-  const kept = keptReply(reply, wire.hide)
+  const kept = wire.kept(reply)
   return new Fault('refused', wire.stage, kept, classifyReply(kept).cause)
 }

@@ -4,7 +4,7 @@ import { createHmac } from 'node:crypto'
 import { classifyReply } from '../../../mail/report/reply-class.ts'
 import { Fault } from './fault.ts'
 import { COMMAND_MS } from './limits.ts'
-import { keptReply, ownReply, type ServerReply } from './reply.ts'
+import { ownReply, type ServerReply } from './reply.ts'
 import type { Wire } from './wire.ts'
 
 export interface Credentials {
@@ -36,7 +36,7 @@ export async function signIn(wire: Wire, offered: readonly string[], credentials
   if (name === undefined) throw new Fault('refused', 'auth', ownReply(noWay(wire.peer, offered)), 'transient')
   const reply = await WAYS.get(name)!(wire, credentials)
   if (reply.code >= 200 && reply.code < 300) return reply
-  const kept = keptReply(reply, wire.hide)
+  const kept = wire.kept(reply)
   throw new Fault('refused', 'auth', kept, classifyReply(kept).cause)
 }
 

@@ -8,7 +8,7 @@ import type { Connection } from './connection.ts'
 import type { Content } from './content.ts'
 import { babble, Fault, lost, tooSlow } from './fault.ts'
 import { COMMAND_MS, CONTENT_BYTES_PER_S, CONTENT_MS, ENVELOPE_MS, STRETCH_MS } from './limits.ts'
-import { isPositive, keptReply, type ServerReply } from './reply.ts'
+import { isPositive, type ServerReply } from './reply.ts'
 import type { Wire } from './wire.ts'
 
 export interface Letter {
@@ -89,7 +89,7 @@ async function envelope(connection: Connection, letter: Letter, state: Transfer)
   return false
 }
 
-function mailCommand({ extensions }: Connection, { mailFrom, recipients, content }: Letter): string {
+export function mailCommand({ extensions }: Connection, { mailFrom, recipients, content }: Letter): string {
   // RFC 6531 3.4: asked for only where it is needed, because the next server may not have it.
   const utf8 = content.utf8Header || [mailFrom, ...recipients].some((address) => !isAscii(Buffer.from(address)))
   const size = extensions.size ? ` SIZE=${content.sizeBytes}` : ''
@@ -110,7 +110,7 @@ function asker({ wire }: Connection, commands: readonly string[], pipelining: bo
     if (reply.code === GO_ON && stage !== 'data')
       throw broken(wire, 'wants a mail before it answered to all recipients')
     if (reply.code !== CLOSING) return reply
-    const kept = keptReply(reply, wire.hide)
+    const kept = wire.kept(reply)
     const fault = new Fault('refused', stage, kept, classifyReply(kept).cause)
     wire.fail(fault)
     throw fault

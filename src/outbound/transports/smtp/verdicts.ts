@@ -5,7 +5,7 @@ import type { DelayCause, Reply } from '../../records.ts'
 import type { Stage, Verdict } from '../transport.ts'
 import type { Connection } from './connection.ts'
 import type { Fault } from './fault.ts'
-import { isPermanent, isPositive, keptReply, ownReply, type ServerReply } from './reply.ts'
+import { isPermanent, isPositive, ownReply, type ServerReply } from './reply.ts'
 import type { Letter, Transfer } from './transfer.ts'
 
 export type Judged =
@@ -17,12 +17,12 @@ export type Judged =
   | { kind: 'sender'; stage: Stage; reply: Reply; cause: DelayCause }
 
 /** RFC 4954 6: who does not sign in must not send. */
-const SIGN_IN_FIRST = new Set([530, 534, 535, 538])
+export const SIGN_IN_FIRST = new Set([530, 534, 535, 538])
 const TOO_LARGE = 552
 
 export function judge(transfer: Transfer, letter: Letter, { wire }: Connection): Judged {
   const { sender, recipients, content, fault } = transfer
-  const kept = (reply: ServerReply) => keptReply(reply, wire.hide)
+  const kept = (reply: ServerReply) => wire.kept(reply)
   if (sender === null) return { kind: 'broken', fault: fault! }
   if (!isPositive(sender)) return judgeSender(kept(sender), letter)
   const barred = recipients.find(({ code }) => SIGN_IN_FIRST.has(code))
@@ -57,7 +57,7 @@ function recipientVerdict(said: ServerReply, reply: Reply, before: readonly Serv
 function contentVerdict(said: ServerReply, reply: Reply): Verdict {
   if (isPositive(said)) return { kind: 'sent', reply }
   const { about, cause } = classifyReply(reply, 'data')
-  return isPermanent(said) ? { kind: 'never', reply, about } : { kind: 'later', reply, cause }
+  return isPermanent(said) ? { kind: 'never', reply, about, stage: 'data' } : { kind: 'later', reply, cause }
 }
 
 function lateVerdict({ isWhole }: Transfer, { reply, cause }: Fault): Verdict {

@@ -3,6 +3,7 @@
 import type { Socket } from 'node:net'
 import { connect as connectTls, type TLSSocket } from 'node:tls'
 import type { Clock } from '../../../base/clock.ts'
+import type { Reply } from '../../records.ts'
 import type { Stage } from '../transport.ts'
 import { aborted, babble, Fault, insecure, lost, tooSlow } from './fault.ts'
 import { keptReply, ReplyReader, type ServerReply } from './reply.ts'
@@ -28,6 +29,8 @@ export class Wire {
   /** Where the conversation stands: faults bear it. */
   stage: Stage
   security: Security | null = null
+  /** IP address of the server. */
+  readonly address: string | null
   /** Takes secrets out of what the server said. */
   hide: (text: string) => string = (text) => text
   #socket: Socket
@@ -46,6 +49,7 @@ export class Wire {
     this.#socket = socket
     this.#clock = parts.clock
     this.peer = parts.peer
+    this.address = socket.remoteAddress ?? null
     this.stage = parts.stage
     this.#listen()
   }
@@ -68,6 +72,11 @@ export class Wire {
   say(...commands: string[]): void {
     this.expect(commands.length)
     if (this.isOpen) this.#socket.write(commands.join(CRLF) + CRLF)
+  }
+
+  /** A reply as it is kept: without secrets, and with who said it. */
+  kept(reply: ServerReply): Reply {
+    return { ...keptReply(reply, this.hide), server: { host: this.peer, address: this.address } }
   }
 
   /** Replies to come for what is written otherwise. */
@@ -178,7 +187,7 @@ export class Wire {
     const closing = reply.code === CLOSING
     this.fail(
       closing
-        ? new Fault('refused', this.stage, keptReply(reply, this.hide))
+        ? new Fault('refused', this.stage, this.kept(reply))
         : babble(this.peer, this.stage, 'answered to something that was not asked'),
     )
   }

@@ -69,6 +69,8 @@ export const DeliveryLogDetail = record('DeliveryLogDetail', 'The same with ever
       ]),
       detail: Type.String({ maxLength: DETAIL_MAX, description: 'What was said or done, on one line.' }),
       smtp_code: Nullable(Type.Integer()),
+      remote_host: Nullable(Type.String({ description: 'The server that answered, by its name.' })),
+      remote_address: Nullable(Type.String({ description: 'Its IP address, where we spoke to it ourselves.' })),
     }),
   ),
 })
@@ -95,7 +97,14 @@ export function presentDelivery(row: DeliveryRow): DeliveryLog {
 
 export function presentDeliveryDetail(row: DeliveryRecord): DeliveryLogDetail {
   const timeline = row.timeline.map((step) => {
-    return { at: isoTime(step.at), type: step.type, detail: detailOf(step), smtp_code: step.smtpCode }
+    return {
+      at: isoTime(step.at),
+      type: step.type,
+      detail: detailOf(step),
+      smtp_code: step.smtpCode,
+      remote_host: step.server?.host ?? null,
+      remote_address: step.server?.address ?? null,
+    }
   })
   return { ...presentDelivery(row), timeline }
 }

@@ -12,7 +12,7 @@ import { TimeOf } from './time.ts'
 export const InboundStatus = Words(
   ['stored', 'junk', 'refused', 'deferred', 'duplicate', 'discarded'],
   '`stored` lies in the Inbox or where the script of the mailbox filed it, `junk` in Junk, `duplicate` was there already, ' +
-    '`discarded` was thrown away by that script; the sender of a `deferred` one tries again.',
+    '`discarded` was thrown away by that script, or is an automatic message that nobody takes and nobody can be told of; the sender of a `deferred` one tries again.',
 )
 
 const InboundReason = Words([

@@ -28,6 +28,12 @@ const OPTIONAL = {
   from_name: shortOrNull('Default From display name.'),
   reply_to_email: Type.Optional(Nullable({ ...Email, description: 'Default Reply-To address.' })),
   reply_to_name: shortOrNull('Default Reply-To display name.'),
+  return_path: Type.Optional(
+    Nullable({
+      ...Email,
+      description: 'Envelope sender of everything the account carries, where bounces go; null for its `from_email`.',
+    }),
+  ),
   quotas: Type.Optional(
     record('QuotasInput', 'Caps; what is left out stays as it is.', {
       per_second: Type.Optional(Cap),
@@ -96,6 +102,7 @@ export function readProvider(body: ProviderUpdate): ProviderChange {
     fromName: body.from_name,
     replyToEmail: body.reply_to_email,
     replyToName: body.reply_to_name,
+    returnPath: body.return_path,
     quotas: quotas && readQuotas(quotas),
     percentage: body.percentage,
     trackingDomain: body.tracking_domain,

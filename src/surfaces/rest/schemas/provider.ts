@@ -53,6 +53,8 @@ const EXAMPLE = {
   from_name: 'Shop',
   reply_to_email: null,
   reply_to_name: null,
+  return_path: null,
+  verp: false,
   oauth_email: null,
   has_refresh_token: false,
   quotas: { per_second: null, per_minute: { min: 50, max: 60 }, per_hour: null, per_day: null },
@@ -94,6 +96,14 @@ export const Provider = record(
     from_name: text('Default From display name.'),
     reply_to_email: text('Default Reply-To address.'),
     reply_to_name: text('Default Reply-To display name.'),
+    return_path: text(
+      'Custom SMTP only: envelope sender of everything the account carries; null for its `from_email`.',
+    ),
+    verp: Type.Boolean({
+      description:
+        'The last check showed that the server takes an envelope sender of ours for each message, so that reports about single ' +
+        'messages come back to the appliance. Not used while `return_path` is set.',
+    }),
     oauth_email: text('Address of a connected account.'),
     has_refresh_token: Type.Boolean({ description: 'The connected account has a working connection.' }),
     quotas: Quotas,
@@ -168,6 +178,8 @@ export function presentProvider(provider: ProviderRecord): Provider {
     from_name: provider.fromName,
     reply_to_email: provider.replyToEmail,
     reply_to_name: provider.replyToName,
+    return_path: provider.returnPath,
+    verp: provider.takesVerp,
     oauth_email: provider.oauthEmail,
     has_refresh_token: provider.hasRefreshToken,
     quotas: { per_second: perSecond, per_minute: perMinute, per_hour: perHour, per_day: perDay },

@@ -32,6 +32,7 @@ test('an account that works: over TLS, signed in, with and without a mail', asyn
     stage: 'auth',
     smtpCode: 235,
     message: `Signed in at ${HOST} (port ${server.port}) over TLSv1.3.`,
+    verp: true,
   })
   assert.equal(server.mails.length, 0)
   assert.deepEqual(await account.check('eve@out.test'), {
@@ -39,6 +40,7 @@ test('an account that works: over TLS, signed in, with and without a mail', asyn
     stage: 'data',
     smtpCode: 250,
     message: '250 2.0.0 Ok: queued as 1',
+    verp: true,
   })
   const [mail] = server.mails
   assert.equal(mail!.from, 'ann@house.test')
@@ -55,6 +57,7 @@ test('an account without a password', async () => {
     stage: 'greeting',
     smtpCode: 250,
     message: `${HOST} (port ${server.port}) answers without TLS.`,
+    verp: true,
   })
 })
 
@@ -74,6 +77,54 @@ test('each stage has its failure', async () => {
     const message = smtpCode === null ? `${HOST} does not let anybody sign in on this port.` : said
     assert.deepEqual(result, { success: false, stage, smtpCode, message })
   }
+})
+
+test('the check offers the real envelope: a server that owns no such sender fails it, with and without a message', async () => {
+  const refusal = '553 5.7.1 <ann@house.test>: Sender address rejected: not owned by user ann'
+  for (const answers of [{ RCPT: refusal }, { MAIL: refusal }] as Record<string, Answer>[]) {
+    for (const to of [null, 'eve@out.test']) {
+      const { result, heard } = await check(answers, to)
+      assert.deepEqual(result, { success: false, stage: 'sender', smtpCode: 553, message: refusal })
+      assert.ok(!heard.includes('DATA'))
+    }
+  }
+  // Greylisting, a full mailbox or an unknown one say nothing of the sender.
+  for (const RCPT of ['450 4.7.1 Greylisted', '550 5.1.1 Nobody']) {
+    const { result } = await check({ RCPT })
+    assert.deepEqual([result.success, result.stage, result.verp], [true, 'auth', false])
+  }
+})
+
+test('VERP is proven by the check alone: a server that takes only the own address, or hangs up, has not proven it', async () => {
+  const taken = await check({})
+  assert.equal(taken.result.verp, true)
+  const senders = taken.heard.filter((line) => line.startsWith('MAIL FROM:'))
+  assert.deepEqual(
+    senders.map((line) => /^MAIL FROM:<(ann@house\.test|b\+[0-9a-z]{24}@bounce\.mx\.mailstead\.test)>/.test(line)),
+    [true, true],
+  )
+  assert.ok(!taken.heard.includes('DATA'))
+  const own = (line: string) => (line.includes('<b+') ? '550 5.7.1 Not your address' : '250 Ok')
+  assert.deepEqual(
+    [(await check({ MAIL: own })).result.success, (await check({ MAIL: own })).result.verp],
+    [true, false],
+  )
+  const hangsUp: Answer = (line, peer) => {
+    if (!line.includes('<b+')) return '250 Ok'
+    peer.drop()
+    return null
+  }
+  const { result } = await check({ MAIL: hangsUp }, 'eve@out.test')
+  assert.deepEqual([result.success, result.stage, result.verp], [true, 'data', false])
+})
+
+test('a Return-Path that was set is the sender that is tried, and no other is', async () => {
+  await using server = await startScript((peer) => peer.talk())
+  const account = openAccount({ smtpPort: server.port, returnPath: 'bounces@house.test' })
+  const result = await account.check('eve@out.test')
+  assert.deepEqual([result.success, result.verp], [true, undefined])
+  const senders = server.heard.filter((line) => line.startsWith('MAIL FROM:'))
+  assert.deepEqual(new Set(senders.map((line) => line.split(' ')[1])), new Set(['FROM:<bounces@house.test>']))
 })
 
 test('names without an address and ports without a server', async () => {

@@ -7,6 +7,8 @@ import { firstVerdict, handover, inShort, MAIL, openAccount, wordsOf } from '../
 import { type Answer, type ScriptServer, startMailServer, startScript } from '../../../support/mail-server.ts'
 
 const PLAIN_EHLO = '250-mx.script.test\r\n250 SIZE 1000'
+/** Who answers, as every reply names it. */
+const SERVER = { host: 'smtp.relay.test', address: '127.0.0.1' }
 const TWO = ['bob@out.test', 'eve@out.test']
 
 /** Hands one mail to a server with these answers. */
@@ -36,6 +38,7 @@ test('everybody is answered with the words of the server', async () => {
       smtpCode: 250,
       enhancedCode: '2.0.0',
       text: '250 2.0.0 Ok: queued as 1',
+      server: SERVER,
     })
   }
 })
@@ -64,6 +67,7 @@ test('recipients are judged one by one', async () => {
       smtpCode: 550,
       enhancedCode: '5.1.1',
       text: '550 5.1.1 The account does not exist',
+      server: SERVER,
     })
   }
 })
@@ -137,6 +141,50 @@ test('whoever refuses the sender refuses the account', async () => {
   }
   const { handed } = await hand({ RCPT: '530 5.7.0 Sign in first' }, { recipients: TWO })
   assert.deepEqual(inShort(handed), ['unavailable auth transient'])
+})
+
+const NOT_OWNED = '553 5.7.1 <x>: Sender address rejected: not owned by user ann'
+/** Takes one sender and refuses all others, where the recipient is named. */
+function owned(address: string): Record<string, Answer> {
+  let from = ''
+  return {
+    MAIL: (line) => {
+      from = /<(.*)>/.exec(line)![1]!
+      return '250 2.1.0 Ok'
+    },
+    RCPT: () => (from === address ? '250 2.1.5 Ok' : NOT_OWNED),
+  }
+}
+
+test('a recipient refused because of the sender: the own address is tried, and then it is the account that failed', async () => {
+  for (const way of [hand, slowly]) {
+    const taken = await way(owned('ann@house.test'), { recipients: TWO })
+    assert.deepEqual(inShort(taken.handed), ['sent', 'sent'])
+    const senders = taken.heard.filter((line) => line.startsWith('MAIL'))
+    assert.deepEqual(
+      senders.map((line) => line.split(' ')[1]),
+      ['FROM:<b+1@bounce.house.test>', 'FROM:<ann@house.test>'],
+    )
+    const { handed } = await way(owned('nobody@else.test'), { recipients: TWO })
+    assert.deepEqual(inShort(handed), ['unavailable sender transient'])
+    assert.equal(wordsOf(handed), NOT_OWNED)
+  }
+})
+
+test('what is said of the sender beside an answer for others is asked again; a group with rules of its own is a recipient', async () => {
+  const some: Answer = (line) => (line.includes('eve@') ? '550 5.7.1 Sender not allowed' : '250 2.1.5 Ok')
+  assert.deepEqual(inShort((await hand({ RCPT: some }, { recipients: TWO })).handed), ['sent', 'later transient'])
+  const group = '550 5.7.133 Sender not authenticated for group'
+  assert.deepEqual(inShort((await hand({ RCPT: group })).handed), ['never recipient'])
+})
+
+test('after DATA the account is blamed for its own address only: another From is the fault of the message', async () => {
+  const refusal = '550 5.7.60 Client does not have permissions to send as this sender'
+  for (const step of ['DATA', '.']) {
+    assert.deepEqual(inShort((await hand({ [step]: refusal })).handed), ['unavailable sender transient'])
+    const other = await hand({ [step]: refusal }, { from: 'sales@house.test' })
+    assert.deepEqual(inShort(other.handed), ['never content'])
+  }
 })
 
 test('a recipient too many is asked for again, a full mailbox is not', async () => {
