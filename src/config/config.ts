@@ -105,7 +105,8 @@ export const settings = {
     default: 5,
     minimum: 0,
     maximum: 1000,
-    description: 'Spam score from which mail goes to Junk.',
+    description:
+      'Spam score from which mail goes to Junk. A message whose author is unclear, or that names a domain of this appliance without proof, goes there whatever its score.',
   }),
   SPAM_REFUSE_SCORE: Type.Number({
     default: 15,
