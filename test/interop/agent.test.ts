@@ -10,6 +10,7 @@ import * as oauth from 'oauth4webapi'
 import { chromium } from 'playwright-core'
 import { receive } from '../rest/expect.ts'
 import { ACCESS_TOKEN, AgentClient, EASY_WORK, EXCHANGE, JWT_BEARER } from '../support/agents.ts'
+import { ManualClock } from '../support/clock.ts'
 import { type Json, startHouse, type TestHouse } from '../support/house.ts'
 import { startMailServer } from '../support/mail-server.ts'
 import { missingProgram } from '../support/programs.ts'
@@ -34,7 +35,7 @@ interface AgentOptions {
   stateFile: string
   rounds: number
   say(line: string): void
-  rest(): Promise<void>
+  rest(ms: number): Promise<void>
 }
 
 /** The invitation that came by mail. */
@@ -80,14 +81,19 @@ test('the example agent gets an inbox, a person clicks, and it answers its mail'
 })
 
 test('the example agent works with a durable token, and says what it waits for', async () => {
-  await using house = await startHouse({ zone, env: { ...env, AGENT_VARIANT: 'durable_token' } })
+  const clock = new ManualClock()
+  await using house = await startHouse({ clock, zone, env: { ...env, AGENT_VARIANT: 'durable_token' } })
   const folder = await mkdtemp(join(tmpdir(), 'mailstead-agent-'))
   const stateFile = join(folder, 'agent.json')
   const { runAgent } = (await import(AGENT)) as { runAgent(options: AgentOptions): Promise<void> }
   const play = async () => {
     const said: string[] = []
     const say = (line: string) => said.push(line)
-    const rest = () => house.settle()
+    // Who asks too often is told to slow down.
+    const rest = (ms: number) => {
+      clock.advance(ms)
+      return house.settle()
+    }
     await runAgent({ origin: house.origin, owner: 'olga@people.example', stateFile, say, rest, rounds: 2 })
     return said
   }
