@@ -25,7 +25,10 @@ const MISSING_DAYS_MAX = 3
 
 export function newDomain(createdAt: number, reserved: boolean): DomainState {
   const state: DomainState = { status: 'pending', createdAt, verifiedAt: null, missingDays: 0, nextCheckAt: null }
-  return reserved ? { ...state, status: 'verified', verifiedAt: createdAt } : schedule(state, createdAt)
+  // It needs no proof, but whether DNS shows its key is looked at soon.
+  return reserved
+    ? { ...state, status: 'verified', verifiedAt: createdAt, nextCheckAt: createdAt }
+    : schedule(state, createdAt)
 }
 
 /**

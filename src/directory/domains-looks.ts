@@ -33,6 +33,12 @@ export class DomainLooks {
     return checkDomain(this.#parts.resolver, { records, removable, reserved: isReserved(name) })
   }
 
+  /** A key of a name nobody can own signs before DNS was asked for it: it is asked in the next round. */
+  async soon(tx: Tx, { n, name }: Row): Promise<void> {
+    if (!isReserved(name as string)) return
+    await tx.run('UPDATE domains SET next_check_at = ? WHERE n = ?', [this.#parts.clock.now(), n as number])
+  }
+
   /** The same, and what Amazon says where it is asked. */
   async look(domain: Domain): Promise<Look> {
     const { teamId, name } = domain

@@ -209,8 +209,8 @@ export class Domains {
     return db.write(async (tx) => {
       const row = await this.#row(tx, teamId, id)
       if (row === undefined) throw notFound('domain')
-      const name = row.name as string
-      await dkimKeys.add(tx, { id, name }, pair, isReserved(name))
+      await dkimKeys.add(tx, { id, name: row.name as string }, pair, isReserved(row.name as string))
+      await this.#looks.soon(tx, row)
       return this.#present(tx, row)
     })
   }

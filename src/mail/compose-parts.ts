@@ -24,6 +24,8 @@ const OCTETS = 'application/octet-stream'
 const STRETCH = 50
 /** Characters of a plain name beside the extended one, and of its extension. */
 const PLAIN_NAME_MAX = 60
+/** Characters of a message in which the name of its first field ends. */
+const FIELD_NAME_MAX = 200
 const BREAK = Buffer.from('\r\n')
 
 export function textPart(type: 'text/plain' | 'text/html', text: string): MimePart {
@@ -33,7 +35,7 @@ export function textPart(type: 'text/plain' | 'text/html', text: string): MimePa
 
 export function filePart(file: DraftAttachment): MimePart {
   const wanted = file.type ?? libmime.detectMimeType(file.filename)
-  if (/^message\/rfc822\b/.test(wanted)) {
+  if (/^message\/rfc822\b/.test(wanted) && beginsWithField(file.content)) {
     // RFC 2046 5.2.1: a message inside a message takes no encoding. What cannot stand there is no message, and travels as plain bytes.
     const content = withCrlf(file.content)
     const form = mailForm(content)
@@ -45,6 +47,11 @@ export function filePart(file: DraftAttachment): MimePart {
   const content = isUnicode ? [` ${type};`, ' charset=utf-8'] : [` ${type}`]
   const text = type.startsWith('text/') ? encodeTextFile(file.content) : null
   return partOf(file, content, text ?? { encoding: 'base64', bytes: base64Lines(file.content) })
+}
+
+/** Whatever a file is called: a message begins with its header (RFC 5322 2.2). */
+function beginsWithField(content: Uint8Array): boolean {
+  return /^[!-9;-~]+[ \t]*:/.test(Buffer.from(content.subarray(0, FIELD_NAME_MAX)).toString('latin1'))
 }
 
 function partOf(file: DraftAttachment, type: string[], { encoding, bytes }: EncodedFile): MimePart {
@@ -91,21 +98,15 @@ function contentFields(type: string[], encoding: string): string {
 }
 
 /**
- * A quoted string where every reader takes one; else the extended form of RFC 2231, in stretches where it is long, behind a plain name for
- * readers that do not know it (RFC 6266 appendix D).
+ * A quoted string where every reader takes one; else the extended form of RFC 2231, in stretches where it is long, in front of a plain
+ * name for readers that do not know it. Python's email package takes the first of the two, all others the extended one (RFC 6266 4.3).
  */
 function fileNamePieces(name: string): string[] {
   if (isPlainName(name)) return [` filename="${name}"`]
-  const plain = ` filename="${plainName(name)}";`
+  const plain = ` filename="${plainName(name)}"`
   const stretches = percentStretches(name.toWellFormed())
-  if (stretches.length === 1) return [plain, ` filename*=utf-8''${stretches[0]}`]
-  const last = stretches.length - 1
-  return [
-    plain,
-    ...stretches.map(
-      (text, index) => ` filename*${index}*=${index === 0 ? "utf-8''" : ''}${text}${index < last ? ';' : ''}`,
-    ),
-  ]
+  if (stretches.length === 1) return [` filename*=utf-8''${stretches[0]};`, plain]
+  return [...stretches.map((text, index) => ` filename*${index}*=${index === 0 ? "utf-8''" : ''}${text};`), plain]
 }
 
 function isPlainName(name: string): boolean {

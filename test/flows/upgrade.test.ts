@@ -43,6 +43,8 @@ const FOLDERS = join(import.meta.dirname, '../data-folders')
 const zone = {
   'out.test': { MX: [{ priority: 10, exchange: 'mx.out.test' }] },
   'mx.out.test': { A: ['127.0.0.1'] },
+  // Where DNS says that there is no such key nothing would be signed.
+  's1._domainkey.old.test': { fault: 'servfail' as const },
 }
 const HOUR_MS = 3_600_000
 

@@ -77,8 +77,8 @@ describe('transitions', () => {
     })
   }
 
-  it('a new domain is looked for in five minutes; a reserved one never', () => {
+  it('a new domain is looked for in five minutes; a reserved one at once, for its key', () => {
     assert.deepEqual(newDomain(START, false), pending)
-    assert.deepEqual(newDomain(START, true), { ...verified, nextCheckAt: null })
+    assert.deepEqual(newDomain(START, true), { ...verified, nextCheckAt: START })
   })
 })

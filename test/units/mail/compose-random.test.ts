@@ -87,7 +87,8 @@ function assertSame(wanted: Draft, bytes: Buffer): void {
 
 /** A message whose lines end in LF is one whose lines end in CRLF. */
 function asSent(filename: string, type: string | null, content: Uint8Array): Uint8Array {
-  const isMessage = type === null ? /\.eml$/i.test(filename) : type === 'message/rfc822'
+  const isNamed = type === null ? /\.eml$/i.test(filename) : type === 'message/rfc822'
+  const isMessage = isNamed && /^[!-9;-~]+[ \t]*:/.test(Buffer.from(content).toString('latin1'))
   const lines = withCrlf(content)
   return isMessage && mailForm(lines) !== null ? lines : content
 }
