@@ -1,7 +1,7 @@
 // The text a reader sees of an HTML mail: hidden elements gone, blocks on lines of their own.
 
-import { readDeclarations } from './clean/style-sheet.ts'
-import { looksOf, PLAIN, TINY_PX } from './clean/visibility.ts'
+import { fontSizeOf, isCrowded, isGone, isInvisible, letterSpacingOf, TINY_PX, zoomOf } from './clean/hiding.ts'
+import { readStyle } from './clean/style-attribute.ts'
 import { decodeEntities } from './html-entities.ts'
 import { attribute, type HtmlReader, readHtml } from './html-tokens.ts'
 
@@ -11,8 +11,7 @@ export const HTML_TEXT_MAX = 256 * 1024
 /** Characters of a style attribute that are looked at, and of a link's target that is shown. */
 const STYLE_MAX = 2048
 const TARGET_MAX = 2048
-/** An element that says nothing of its looks but by its style. */
-const OWN_LOOKS = { hidden: false, bgcolor: null, background: null, colour: null }
+const FONT_PX = 16
 
 const words = (text: string): Set<string> => new Set(text.split(' '))
 
@@ -50,7 +49,7 @@ export function htmlToText(html: string, { links = false } = {}): string {
 
 /** What an element has that hides itself by its attributes; nearly all that do not, have none of it. */
 const MAY_HIDE =
-  /hidden|none|opacity|indent|position|transform|clip|\/\*|-\d{3}|&|font(?:-size)?\s*:[^;"']{0,30}?(?<![\d.])(?:[0-2](?:\.\d+)?|\.\d+)(?:px|pt|em|rem|%|[\s;"'/]|$)/i
+  /hidden|none|opacity|indent|position|transform|scale|translate|clip|zoom|spacing|\/\*|-\d{3}|&|\\|font(?:-size)?\s*:[^;"']{0,30}?(?<![\d.])(?:[0-2](?:\.\d+)?|\.\d+)(?:px|pt|em|rem|%|[\s;"'/]|$)/i
 
 /** True when the element is not shown, by its name or by its own attributes; style sheets are not looked at. */
 function isHidden(tag: string, attributes: string): boolean {
@@ -59,14 +58,18 @@ function isHidden(tag: string, attributes: string): boolean {
   if (!MAY_HIDE.test(attributes)) return false
   if (attribute(attributes, 'hidden') !== null) return true
   const style = attribute(attributes, 'style')
-  return style !== null && hidesByStyle(decodeEntities(style.slice(0, STYLE_MAX)))
+  return style !== null && hidesByStyle(tag, decodeEntities(style.slice(0, STYLE_MAX)))
 }
 
 /** By its own style alone; what is hidden by a style sheet or by its colours is found where it matters (clean/visibility.ts). */
-function hidesByStyle(style: string): boolean {
-  const styles = new Map(readDeclarations(style).map(({ name, value }) => [name, value]))
-  const { gone, invisible, fontSize } = looksOf(PLAIN, styles, OWN_LOOKS)
-  return gone || invisible || fontSize <= TINY_PX
+function hidesByStyle(tag: string, style: string): boolean {
+  const styles = readStyle(style)
+  const fontSize = fontSizeOf(styles, FONT_PX)
+  if (isGone(styles, fontSize, false) || isInvisible(styles, false)) return true
+  return (
+    fontSize * zoomOf(styles, tag === 'body' || tag === 'html') <= TINY_PX ||
+    isCrowded(letterSpacingOf(styles, fontSize, 0), fontSize)
+  )
 }
 
 /** An address the way people write it. */

@@ -104,3 +104,14 @@ export function attribute(attributes: string, name: string): string | null {
   }
   return null
 }
+
+/** The attributes of a tag, raw, in their order. */
+export function* attributesOf(attributes: string, most: number): Generator<[name: string, value: string]> {
+  let count = 0
+  // matchAll begins where the expression stopped the last time.
+  ATTRIBUTE.lastIndex = 0
+  for (const found of attributes.matchAll(ATTRIBUTE)) {
+    if (count++ >= most) return
+    yield [found[1]!.toLowerCase(), found[2] ?? found[3] ?? found[4] ?? '']
+  }
+}

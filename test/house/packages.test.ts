@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { ROOT, sources } from '../support/source.ts'
 
-const MOST_DEPENDENCIES = 20
+const MOST_DEPENDENCIES = 30
 
 interface LockEntry {
   resolved?: string
@@ -25,7 +25,7 @@ const lock = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8')) a
 }
 const dependencies = Object.keys(manifest.dependencies)
 
-test('at most twenty runtime dependencies, each with a line that says why', () => {
+test('at most thirty runtime dependencies, each with a line that says why', () => {
   const plan = readFileSync(join(ROOT, 'src/README.md'), 'utf8')
   assert.ok(dependencies.length <= MOST_DEPENDENCIES, `${dependencies.length} of ${MOST_DEPENDENCIES}`)
   const silent = dependencies.filter((name) => !plan.includes(`| \`${name}\` |`))
@@ -72,6 +72,35 @@ test('what judges mail is read by the thread that inspects alone: it is large, a
     readers((_, file) => file === 'src/mail/inspect.ts'),
     ['src/mail/inspect-thread.ts'],
   )
+})
+
+test('what reads style sheets is loaded by the threads that read HTML alone', () => {
+  const all = new Map(sources().map((source) => [source.path, source]))
+  const heavy = /^(?:css-tree|css-select|css-what|culori)(?:\/|$)/
+  const loaders = [...all.values()].filter(({ imports }) => imports.some(({ specifier }) => heavy.test(specifier)))
+  const code = loaders.map(({ path }) => path).filter((path) => !path.endsWith('.d.ts'))
+  assert.ok(code.length > 0)
+  const loading = new Set(code)
+  /** Files that load one of these, directly or not; an import of types alone loads nothing, and an address starts a thread of its own. */
+  for (let size = -1; size !== loading.size; ) {
+    size = loading.size
+    for (const { path, text, imports } of all.values()) {
+      const loads = imports.some(({ file, line }) => {
+        const statement = text
+          .split('\n')
+          .slice(line - 1, line)
+          .join('')
+        return file !== null && loading.has(file) && !/^\s*(?:import|export) type\b|\bnew URL\(/.test(statement)
+      })
+      if (loads) loading.add(path)
+    }
+  }
+  const outside = [...loading].filter(
+    (path) => !path.startsWith('src/mail/clean/') && !path.startsWith('src/mail/extract/'),
+  )
+  assert.deepEqual(outside, [])
+  for (const path of ['src/mail/clean/cleaner.ts', 'src/mail/clean/content.ts', 'src/mail/html-text.ts', 'src/main.ts'])
+    assert.ok(!loading.has(path), path)
 })
 
 test('the lock file names versions and checksums, no addresses', () => {

@@ -1,7 +1,7 @@
-// Cleaning as it is asked for: from the bytes of the bodies, here or in a thread.
+// Cleaning as it is asked for, from the bytes of the bodies: what can be done on the calling thread.
 
 import { decodeText } from '../decode.ts'
-import { type CleanContent, type CleanOptions, cleanContent } from './clean.ts'
+import { type CleanContent, type CleanOptions, type CleanSource, contentOf, mayBeStub, textLines } from './content.ts'
 
 /** A body as it is stored. */
 export interface BodyBytes {
@@ -18,7 +18,14 @@ export interface CleanTask {
   options: CleanOptions
 }
 
-export function cleanTask({ text, html, incomplete, fromDomain, options }: CleanTask): CleanContent {
+export function sourceOf({ text, html, incomplete, fromDomain }: CleanTask): CleanSource {
   const textOf = (body: BodyBytes | null) => body && decodeText(body.bytes, body)
-  return cleanContent({ text: textOf(text), html: textOf(html), incomplete, fromDomain }, options)
+  return { text: textOf(text), html: textOf(html), incomplete, fromDomain }
+}
+
+/** @returns null where the HTML has to be read, which needs much code that this does not load */
+export function cleanTextTask(task: CleanTask): CleanContent | null {
+  const source = sourceOf({ ...task, html: null })
+  if (task.html !== null && (source.text === null || mayBeStub(source.text))) return null
+  return contentOf(textLines(source.text ?? ''), source, task.options)
 }

@@ -1,5 +1,6 @@
-// The thread in which large mails are cleaned.
+// The thread in which HTML and large texts are cleaned; the only one that loads what reads style sheets.
 
-import { type CleanTask, cleanTask } from './clean-task.ts'
+import { cleanContent } from './clean.ts'
+import { type CleanTask, sourceOf } from './clean-task.ts'
 
-export default (task: CleanTask) => cleanTask(task)
+export default (task: CleanTask) => cleanContent(sourceOf(task), task.options)

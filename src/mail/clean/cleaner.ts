@@ -1,12 +1,12 @@
-// Cleans mails: small ones at once, large ones in a thread, so that nobody else waits for them.
+// Cleans messages: small texts at once; HTML and large texts in a thread, so that no other request waits for them.
 
 import { Piscina } from 'piscina'
 import { type Clock, systemClock } from '../../base/clock.ts'
 import { ProductError } from '../../base/errors.ts'
-import type { CleanContent } from './clean.ts'
-import { type CleanTask, cleanTask } from './clean-task.ts'
+import { type CleanTask, cleanTextTask } from './clean-task.ts'
+import type { CleanContent } from './content.ts'
 
-/** Bytes of bodies that are cleaned on the calling thread. */
+/** Bytes of a text that is cleaned on the calling thread. */
 export const HERE_MAX = 8 * 1024
 /** A thread without work for so long is ended. */
 const IDLE_MS = 60_000
@@ -37,7 +37,8 @@ export class Cleaner {
 
   /** @throws ProductError service_unavailable when the thread gave up or too many wait for it */
   async clean(task: CleanTask): Promise<CleanContent> {
-    if ((task.text?.bytes.length ?? 0) + (task.html?.bytes.length ?? 0) <= HERE_MAX) return cleanTask(task)
+    const here = (task.text?.bytes.length ?? 0) <= HERE_MAX ? cleanTextTask(task) : null
+    if (here !== null) return here
     const patience = new AbortController()
     const watch = this.#clock.after(PATIENCE_MS, () => patience.abort())
     try {

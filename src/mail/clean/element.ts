@@ -2,8 +2,8 @@
 
 import { decodeEntities } from '../html-entities.ts'
 import { attribute } from '../html-tokens.ts'
-import { type Mark, markOf } from './marks.ts'
-import { classesOf, type Declarations, readDeclarations, type Styled } from './style-sheet.ts'
+import type { StyleSheet } from './css/style-sheet.ts'
+import { classesOf, type Mark, markOf, type Named } from './marks.ts'
 import { type Looks, looksOf, PLAIN } from './visibility.ts'
 
 /** Characters of an attribute that are looked at. */
@@ -14,7 +14,7 @@ const UNSEEN = new Set(
   'head template noscript object audio video canvas map select datalist svg math rp applet'.split(' '),
 )
 
-export interface Described extends Styled {
+export interface Described extends Named {
   looks: Looks
   /** No program shows what is in it. */
   isUnseen: boolean
@@ -27,37 +27,46 @@ export interface Described extends Styled {
   count: number | null
 }
 
-type Own = ReturnType<typeof readDeclarations>
+const NO_OLD_LOOKS = { hidden: false, bgcolor: null, background: null, colour: null, isPage: true }
 
-/** @param declarations what style sheets and its own style say of it */
-export function describe(
-  tag: string,
-  attributes: string,
-  outer: Described | null,
-  declarations: (styled: Styled, own: Own) => Declarations,
-): Described {
+/** What is around all elements: the page and its body, as far as no tag is written for them. */
+export function pageOf(sheet: StyleSheet): Described {
+  const html = sheet.implied('html', null)
+  const looks = html === null ? PLAIN : withBody(looksOf(PLAIN, html, NO_OLD_LOOKS), sheet)
+  const named = { tag: '', id: '', classes: [], mark: null, count: null }
+  return { ...named, looks, isUnseen: false, isPre: false, quoted: false, signature: false, cited: false }
+}
+
+function withBody(looks: Looks, sheet: StyleSheet): Looks {
+  const body = sheet.implied('body', looks.variables)
+  return body === null ? looks : looksOf(looks, body, NO_OLD_LOOKS)
+}
+
+/** @param sheet says what style sheets and its own style make of it */
+export function describe(tag: string, attributes: string, outer: Described, sheet: StyleSheet): Described {
   const read = (name: string) => {
     const value = attributes.includes('=') ? attribute(attributes, name) : null
     return value === null ? null : decodeEntities(value.slice(0, ATTRIBUTE_MAX))
   }
-  const styled: Styled = { tag, id: read('id') ?? '', classes: classesOf(read('class')) }
-  const style = read('style')
-  const looks = looksOf(outer?.looks ?? PLAIN, declarations(styled, style === null ? [] : readDeclarations(style)), {
+  const named: Named = { tag, id: read('id') ?? '', classes: classesOf(read('class')) }
+  const own = looksOf(outer.looks, sheet.next(read('style'), outer.looks.variables), {
     hidden: attribute(attributes, 'hidden') !== null || isShut(tag, attributes),
     bgcolor: read('bgcolor'),
     background: read('background'),
     colour: tag === 'font' ? read('color') : tag === 'body' ? read('text') : null,
+    isPage: tag === 'html' || tag === 'body',
   })
-  const mark = markOf(styled, tag === 'blockquote' ? read('type') : null)
+  const looks = tag === 'html' ? withBody(own, sheet) : own
+  const mark = markOf(named, tag === 'blockquote' ? read('type') : null)
   return {
-    ...styled,
+    ...named,
     looks,
     mark,
-    isUnseen: (outer?.isUnseen ?? false) || UNSEEN.has(tag),
-    isPre: (outer?.isPre ?? false) || tag === 'pre',
-    quoted: (outer?.quoted ?? false) || mark === 'quote',
-    signature: (outer?.signature ?? false) || mark === 'signature',
-    cited: (outer?.cited ?? false) || tag === 'blockquote',
+    isUnseen: outer.isUnseen || UNSEEN.has(tag),
+    isPre: outer.isPre || tag === 'pre',
+    quoted: outer.quoted || mark === 'quote',
+    signature: outer.signature || mark === 'signature',
+    cited: outer.cited || tag === 'blockquote',
     count: tag === 'ol' ? 0 : null,
   }
 }

@@ -64,8 +64,9 @@ export class OpenElements<T extends { tag: string }> {
     this.stack.push(element)
   }
 
-  /** Reads an end tag. */
+  /** Reads an end tag. Those of the body and the page end nothing: what comes behind them stands in the body (HTML standard, 13.2.6.4.19). */
   end(tag: string): void {
+    if (tag === 'body' || tag === 'html') return
     if (this.deeper > 0) {
       this.deeper--
       return

@@ -2,16 +2,25 @@
 
 import { decodeEntities } from '../html-entities.ts'
 import { attribute, type HtmlReader, readHtml } from '../html-tokens.ts'
-import { type Described, describe } from './element.ts'
+import { StyleSheet } from './css/style-sheet.ts'
+import { type Described, describe, pageOf } from './element.ts'
 import { BLOCK, OPEN_MAX, OpenElements, VOID } from './elements.ts'
-import { type CleanFormat, LINES_MAX, LINKS_MAX, type Line, type Link, type LinkStyle, TARGET_MAX } from './line.ts'
-import { LineWriter } from './line-writer.ts'
-import { StyleSheet } from './style-sheet.ts'
+import {
+  type CleanFormat,
+  LINES_MAX,
+  LINKS_MAX,
+  type Line,
+  type Link,
+  type LinkStyle,
+  type Span,
+  type SpanLink,
+  TARGET_MAX,
+} from './line.ts'
+import { LineWriter, type Look } from './line-writer.ts'
 import { isSeen } from './visibility.ts'
 
-/** Characters of HTML that are looked at, of a style attribute, and comparisons with style sheets that are made. */
+/** Characters of HTML that are looked at. */
 export const HTML_MAX = 2 * 1024 * 1024
-export const WORK_MAX = 5_000_000
 const LABEL_MAX = 300
 const INDENT_MAX = 8
 
@@ -38,10 +47,10 @@ interface Element extends Described {
 }
 
 interface OpenLink {
-  url: string
+  target: SpanLink
   label: string
-  start: ((text: string) => void) | null
-  line: readonly string[]
+  /** The line its words began on. */
+  line: readonly Span[]
 }
 
 /** Linear in the HTML, of which HTML_MAX characters count; never throws. */
@@ -54,17 +63,23 @@ export function htmlLines(html: string, format: CleanFormat, style: LinkStyle): 
     close() {},
     raw: (tag, content) => tag === 'style' && sheet.add(content),
   })
+  sheet.finish(read)
   const reader = new Reader(sheet, format, style)
   readHtml(read, reader)
-  return { ...reader.result(), cut: reader.isCut || read.length < html.length, work: sheet.work + reader.work }
+  return {
+    ...reader.result(),
+    cut: reader.isCut || sheet.isCut || read.length < html.length,
+    work: sheet.work + reader.work,
+  }
 }
 
 class Reader implements HtmlReader {
   isCut = false
   readonly #sheet: StyleSheet
+  readonly #page: Element
   readonly #format: CleanFormat
   readonly #style: LinkStyle
-  readonly #writer: LineWriter
+  readonly #writer = new LineWriter()
   readonly #open = new OpenElements<Element>((element) => this.#leave(element))
   readonly #links: Link[] = []
   readonly #known = new Set<string>()
@@ -78,9 +93,9 @@ class Reader implements HtmlReader {
 
   constructor(sheet: StyleSheet, format: CleanFormat, style: LinkStyle) {
     this.#sheet = sheet
+    this.#page = { ...pageOf(sheet), row: null, link: null }
     this.#format = format
     this.#style = style
-    this.#writer = new LineWriter(format)
   }
 
   result(): Omit<HtmlLines, 'cut' | 'work'> {
@@ -92,28 +107,26 @@ class Reader implements HtmlReader {
   text(raw: string): boolean {
     const inside = this.#inside
     const text = decodeEntities(raw)
-    if (this.#lost || inside?.isUnseen === true || (inside !== null && !isSeen(inside.looks))) {
+    if (this.#lost || inside.isUnseen || !isSeen(inside.looks)) {
       // What is not meant to be read in any program is nothing that was kept from a reader.
-      if (inside?.isUnseen !== true && /[\p{L}\p{N}]/u.test(text)) this.#hidden = true
+      if (!inside.isUnseen && /[\p{L}\p{N}]/u.test(text)) this.#hidden = true
       return true
     }
-    if (inside?.isPre === true) this.#writer.verbatim(text)
-    else this.#writer.words(this.#format === 'markdown' ? escaped(text) : text, this.#wrap)
+    if (inside.isPre) this.#writer.verbatim(text)
+    else this.#writer.words(text, this.#look)
     const link = this.#link
     if (link !== null && link.label.length < LABEL_MAX) link.label += text
     return true
   }
 
   open(tag: string, attributes: string): void {
-    if (this.#sheet.work > WORK_MAX || this.#writer.lines.length >= LINES_MAX) {
+    if (this.#sheet.isSpent || this.#writer.lines.length >= LINES_MAX) {
       this.#lost = true
       this.isCut = true
     }
     this.#open.endBefore(tag)
     if (tag === 'a') this.#open.end('a')
-    const described = describe(tag, attributes, this.#inside, (styled, own) =>
-      this.#sheet.declarationsOf(styled, this.#open.stack, own),
-    )
+    const described = describe(tag, attributes, this.#inside, this.#sheet)
     if (described.mark === 'from here') this.#quotedFromHere = true
     const element: Element = { ...described, row: null, link: null }
     if (VOID.has(tag)) {
@@ -131,7 +144,7 @@ class Reader implements HtmlReader {
   }
 
   close(tag: string): void {
-    if (tag === 'p' || tag === 'br') this.#writer.lineBreak(false)
+    if (tag === 'p' || tag === 'br' || tag === 'body' || tag === 'html') this.#writer.lineBreak(false)
     this.#open.end(tag)
     this.#setPlace()
   }
@@ -140,20 +153,21 @@ class Reader implements HtmlReader {
     return this.#open.work
   }
 
-  get #inside(): Element | null {
-    return this.#open.stack.at(-1) ?? null
+  get #inside(): Element {
+    return this.#open.stack.at(-1) ?? this.#page
   }
 
   get #link(): OpenLink | null {
     return this.#open.stack.findLast(({ link }) => link !== null)?.link ?? null
   }
 
-  /** Marks of strong and emphasised words. */
-  get #wrap(): string {
-    if (this.#format === 'text') return ''
+  get #look(): Look {
     const tags = new Set(this.#open.stack.map(({ tag }) => tag))
-    const bold = tags.has('b') || tags.has('strong') ? '**' : ''
-    return tags.has('i') || tags.has('em') ? `${bold}_` : bold
+    return {
+      strong: tags.has('b') || tags.has('strong'),
+      emphasis: tags.has('i') || tags.has('em'),
+      link: this.#link?.target ?? null,
+    }
   }
 
   #enter(element: Element, attributes: string): void {
@@ -165,9 +179,8 @@ class Reader implements HtmlReader {
       const row = this.#open.stack.findLast(({ row: open }) => open !== null)?.row
       if (row) writer.openCell(row, tag === 'th')
     } else if (tag === 'ul' || tag === 'ol') this.#lists++
-    else if (tag === 'li') writer.mark(this.#listMark())
-    else if (/^h[1-6]$/.test(tag) && this.#format === 'markdown') writer.mark(`${'#'.repeat(Number(tag[1]))} `)
-    else if (tag === 'pre' && this.#format === 'markdown') writer.verbatim('```\n')
+    else if (tag === 'li') writer.mark(sameMark(this.#listMark()))
+    else if (/^h[1-6]$/.test(tag)) writer.mark({ text: '', markdown: `${'#'.repeat(Number(tag[1]))} ` })
     else if (tag === 'a') this.#startLink(element, attributes)
   }
 
@@ -176,10 +189,6 @@ class Reader implements HtmlReader {
     const writer = this.#writer
     if (element.isUnseen || !isSeen(element.looks)) return
     if (element.link !== null) this.#endLink(element.link)
-    if (tag === 'pre' && this.#format === 'markdown') {
-      writer.lineBreak(false)
-      writer.verbatim('```')
-    }
     if (element.row !== null) writer.closeRow(element.row)
     if (tag === 'ul' || tag === 'ol') this.#lists--
     if (BLOCK.has(tag)) writer.lineBreak(this.#isApart(tag))
@@ -194,9 +203,9 @@ class Reader implements HtmlReader {
     const { tag, looks } = element
     if (tag === 'img') this.#image(element, attributes)
     const inside = this.#inside
-    if (this.#lost || !isSeen(looks) || inside?.isUnseen === true) return
+    if (this.#lost || !isSeen(looks) || inside.isUnseen) return
     if (tag === 'br') {
-      if (inside?.isPre === true) this.#writer.verbatim('\n')
+      if (inside.isPre) this.#writer.verbatim('\n')
       else this.#writer.forcedBreak()
     } else if (tag === 'hr') {
       this.#setPlace()
@@ -215,7 +224,7 @@ class Reader implements HtmlReader {
     if (words === null || isDot || isUnseen || this.#lost || !isSeen(looks)) return
     const alt = decodeEntities(words.slice(0, LABEL_MAX)).trim()
     if (alt === '') return
-    this.#writer.words(this.#format === 'markdown' ? escaped(alt) : alt)
+    this.#writer.words(alt, this.#look)
     const link = this.#link
     if (link !== null) link.label += ` ${alt} `
   }
@@ -223,9 +232,9 @@ class Reader implements HtmlReader {
   #setPlace(): void {
     const inside = this.#inside
     this.#writer.place = {
-      quoted: this.#quotedFromHere || inside?.quoted === true,
-      signature: inside?.signature === true,
-      cited: inside?.cited === true,
+      quoted: this.#quotedFromHere || inside.quoted,
+      signature: inside.signature,
+      cited: inside.cited,
     }
   }
 
@@ -241,24 +250,25 @@ class Reader implements HtmlReader {
     const raw = attribute(attributes, 'href')
     const url = raw === null ? '' : decodeEntities(raw.slice(0, TARGET_MAX + 1)).replace(/[\s<>\x00-\x1f]+/g, '')
     if (url.length > TARGET_MAX || !/^(?:https?|mailto|tel):./i.test(url)) return
-    const start = this.#style === 'inline' && this.#format === 'markdown' ? this.#writer.slot() : null
-    element.link = { url, label: '', start, line: this.#writer.current }
+    element.link = { target: { url, isInline: false }, label: '', line: this.#writer.current }
   }
 
-  #endLink({ url, label, start, line }: OpenLink): void {
+  #endLink({ target, label, line }: OpenLink): void {
+    const { url } = target
     const text = label.replace(/\s+/g, ' ').trim()
     if (this.#links.length < LINKS_MAX && !this.#known.has(`${text} ${url}`)) {
       this.#known.add(`${text} ${url}`)
       this.#links.push({ text, url })
     }
     if (this.#style !== 'inline' || text === '' || bare(text) === bare(url)) return
-    if (start !== null && line === this.#writer.current) {
-      start('[')
-      this.#writer.glue(`](${url.replaceAll(')', '%29').replaceAll('(', '%28')})`)
-      return
-    }
-    this.#writer.glue(` <${url}>`)
+    const isOneLine = line === this.#writer.current && !this.#inside.isPre
+    if (this.#format === 'markdown' && isOneLine) target.isInline = true
+    else this.#writer.target(url)
   }
+}
+
+function sameMark(text: string) {
+  return { text, markdown: text }
 }
 
 /** An address the way people write it. */
@@ -267,9 +277,4 @@ function bare(address: string): string {
     .replace(/^(?:https?:\/\/|mailto:|tel:)/i, '')
     .replace(/\/$/, '')
     .toLowerCase()
-}
-
-/** Words that are not meant as Markdown. */
-function escaped(text: string): string {
-  return text.replace(/[\\`*_[\]<>]/g, '\\$&').replace(/^(\s*)(#{1,6}\s|[-+]\s)/, '$1\\$2')
 }

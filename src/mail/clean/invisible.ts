@@ -37,3 +37,10 @@ export function withoutInvisible(line: string): { text: string; hidden: boolean 
     .replace(CONTROL, '')
   return { text, hidden }
 }
+
+const EACH_WIDTHLESS = new RegExp(`[${WIDTHLESS}]`, 'g')
+
+/** The text without any mark that has no width, joiners included. */
+export function withoutWidthless(text: string): string {
+  return text.replace(EACH_WIDTHLESS, '')
+}

@@ -1,12 +1,25 @@
 // Puts words on lines: breaks, list marks, the cells of a table side by side.
 
-import { type CleanFormat, LINES_MAX, type Line } from './line.ts'
+import { type Layout, LINES_MAX, type Line, PLAIN_SPAN, type Span, type SpanLink } from './line.ts'
 
 /** What the words being written belong to. */
 export interface Place {
   quoted: boolean
   signature: boolean
   cited: boolean
+}
+
+/** How words look. */
+export interface Look {
+  strong: boolean
+  emphasis: boolean
+  link: SpanLink | null
+}
+
+/** What a line begins with, as plain text and as Markdown. */
+export interface LineMark {
+  text: string
+  markdown: string
 }
 
 interface Row {
@@ -16,92 +29,77 @@ interface Row {
 }
 
 const SEPARATOR = ' | '
+const RULE = '________'
+const NO_MARK: LineMark = { text: '', markdown: '' }
 
 export class LineWriter {
   readonly lines: Line[] = []
   place: Place = { quoted: false, signature: false, cited: false }
-  readonly #format: CleanFormat
-  #pieces: string[] = []
+  #spans: Span[] = []
+  #lineMark = NO_MARK
   #started: Place | null = null
   #space = false
   /** An empty line is due before the next words. */
   #gap = false
-  #mark = ''
-  /** Place of the last slot on this line. */
-  #slot = -1
+  #mark = NO_MARK
   #asWritten = false
 
-  constructor(format: CleanFormat) {
-    this.#format = format
-  }
-
   /** Words of the text around tags; white space at their ends separates them from their neighbours. */
-  words(text: string, wrap = ''): void {
+  words(text: string, look: Look): void {
     const folded = text.replace(/[ \t\r\n\f]+/g, ' ')
     const word = folded.replace(/^[ \u00a0]+|[ \u00a0]+$/g, '')
     if (folded.startsWith(' ') || folded.startsWith('\u00a0')) this.#space = true
     if (word === '') return
-    this.#put(wrap === '' ? word : wrap + word + [...wrap].reverse().join(''))
+    this.#put({ ...look, text: word, isTarget: false })
     this.#space = /[ \u00a0]$/.test(folded)
   }
 
-  /** Text whose own lines and spaces count. */
+  /** Text whose own lines and spaces count: code. */
   verbatim(text: string): void {
     const room = Math.max(LINES_MAX - this.lines.length, 0)
     for (const [at, line] of text.replace(/\r\n?/g, '\n').split('\n', room).entries()) {
       if (at > 0) this.#endLine(true)
       if (line === '') continue
+      this.#put({ ...PLAIN_SPAN, text: line })
       this.#asWritten = true
-      this.#put(line)
     }
   }
 
-  /** Something that stands right behind the words before it. */
-  glue(text: string): void {
+  /** The target of a link, right behind its words. */
+  target(url: string): void {
     this.#space = false
-    this.#put(text)
-  }
-
-  /** Something that may be filled in later. @returns what fills it in */
-  slot(): (text: string) => void {
-    // A piece of its own for the space that words behind it may begin with: it belongs before what is filled in.
-    this.#put('')
-    const pieces = this.#pieces
-    const at = pieces.push('') - 1
-    this.#slot = at
-    return (text) => {
-      pieces[at] = text
-    }
+    this.#put({ ...PLAIN_SPAN, text: url, isTarget: true })
   }
 
   /** The line being written, to find out whether it still is. */
-  get current(): readonly string[] {
-    return this.#pieces
+  get current(): readonly Span[] {
+    return this.#spans
   }
 
   /** @param gap an empty line belongs between */
   lineBreak(gap: boolean): void {
     this.#endLine(false)
-    this.#mark = ''
+    this.#mark = NO_MARK
     if (gap && this.lines.length > 0) this.#gap = true
   }
 
   /** A forced one (br): two of them leave an empty line. */
   forcedBreak(): void {
-    if (this.#pieces.length === 0 && this.lines.length > 0) this.#gap = true
+    if (this.#spans.length === 0 && this.lines.length > 0) this.#gap = true
     this.#endLine(false)
   }
 
   /** What the next line begins with. */
-  mark(text: string): void {
-    this.#mark = text
+  mark(mark: LineMark): void {
+    this.#mark = mark
   }
 
   /** A line of its own that separates. */
   rule(): void {
     this.lineBreak(true)
-    if (this.#format === 'markdown') this.#put('---')
-    else this.#put('________')
+    this.#begin()
+    this.lines.push({ ...this.place, text: RULE, layout: { form: 'rule' }, asWritten: false })
+    this.#started = null
     this.lineBreak(true)
   }
 
@@ -120,61 +118,80 @@ export class LineWriter {
   closeRow({ cells, isHead }: Row): void {
     this.lineBreak(false)
     if (cells.length < 2) return
-    const texts: string[] = []
-    let first: Line | undefined
+    const found: (Line | undefined)[] = []
     for (const [at, from] of cells.entries()) {
       const own = this.lines.slice(from, cells[at + 1]).filter(({ text }) => text !== '')
       if (own.length > 1) return
-      first ??= own[0]
-      texts.push(own[0]?.text ?? '')
+      found.push(own[0])
     }
-    if (first === undefined || texts.filter((text) => text !== '').length < 2) return
+    const filled = found.filter((line) => line !== undefined)
+    if (filled.length < 2) return
+    const first = filled[0]!
     const gap = this.lines[cells[0]!]!.text === ''
     this.lines.length = cells[0]!
-    if (gap) this.lines.push({ ...first, text: '' })
-    if (this.#format === 'text') {
-      this.lines.push({ ...first, text: texts.join(SEPARATOR) })
-      return
-    }
-    this.lines.push({ ...first, text: `| ${texts.map((text) => text.replaceAll('|', '\\|')).join(SEPARATOR)} |` })
-    if (isHead) this.lines.push({ ...first, text: `| ${texts.map(() => '---').join(SEPARATOR)} |` })
+    if (gap) this.lines.push({ ...first, ...EMPTY })
+    this.lines.push({
+      ...first,
+      text: found.map((line) => line?.text ?? '').join(SEPARATOR),
+      layout: { form: 'row', cells: found.map((line) => (line === undefined ? [] : spansOf(line))), isHead },
+    })
   }
 
-  #put(text: string): void {
+  #put(span: Span): void {
     // What is marked as quoted stands on lines of its own.
     if (this.#started !== null && !isSame(this.#started, this.place)) this.#endLine(false)
-    if (this.#pieces.length === 0) {
-      if (this.#gap) this.lines.push(this.#line('', this.place))
-      this.#gap = false
-      this.#started = { ...this.place }
-      if (this.#mark !== '') this.#pieces.push(this.#mark)
-      this.#mark = ''
-    } else if (this.#space && this.#slot === this.#pieces.length - 1) {
-      if (this.#slot > 1 && this.#pieces[this.#slot - 2] !== ' ') this.#pieces[this.#slot - 1] = ' '
-    } else if (this.#space) this.#pieces.push(' ')
+    if (this.#spans.length === 0) this.#begin()
+    else if (this.#space) {
+      const link = this.#spans.at(-1)!.link === span.link ? span.link : null
+      this.#spans.push({ ...PLAIN_SPAN, text: ' ', link })
+    }
     this.#space = false
-    this.#pieces.push(text)
+    this.#spans.push(span)
   }
 
+  #begin(): void {
+    if (this.#gap) this.lines.push({ ...this.place, ...EMPTY, asWritten: false })
+    this.#gap = false
+    this.#started = { ...this.place }
+    this.#lineMark = this.#mark
+    this.#mark = NO_MARK
+  }
+
+  /** @param even an empty line counts: it is one of code */
   #endLine(even: boolean): void {
-    if (this.#started !== null) this.lines.push(this.#line(this.#pieces.join(''), this.#started))
-    else if (even) this.lines.push(this.#line('', this.place))
-    this.#pieces = []
-    this.#slot = -1
+    if (this.#started !== null) this.lines.push(this.#line(this.#started))
+    else if (even) this.lines.push({ ...this.place, text: '', layout: { form: 'code' }, asWritten: true })
+    this.#spans = []
+    this.#lineMark = NO_MARK
     this.#started = null
     this.#space = false
     this.#asWritten = false
   }
 
-  #line(text: string, { quoted, signature, cited }: Place): Line {
-    return {
-      text: text.trimEnd(),
-      quoted,
-      signature,
-      cited,
-      asWritten: this.#asWritten,
-    }
+  #line(place: Place): Line {
+    const spans = this.#spans
+    const { text: mark, markdown } = this.#lineMark
+    const isCode = this.#asWritten
+    const layout: Layout = isCode ? { form: 'code' } : { form: 'words', mark: markdown, spans }
+    return { ...place, text: (mark + spans.map(textOf).join('')).trimEnd(), layout, asWritten: isCode }
   }
+}
+
+const EMPTY = { text: '', layout: { form: 'words', mark: '', spans: [] } } as const
+
+function textOf({ text, isTarget }: Span): string {
+  return isTarget ? ` <${text}>` : text
+}
+
+/** What a line says, as the content of a cell. */
+function spansOf({ text, layout }: Line): Span[] {
+  if (layout.form === 'words') {
+    const mark = layout.mark.startsWith('#') ? '' : layout.mark
+    return mark === '' ? [...layout.spans] : [{ ...PLAIN_SPAN, text: mark }, ...layout.spans]
+  }
+  if (layout.form !== 'row') return [{ ...PLAIN_SPAN, text }]
+  const separator = { ...PLAIN_SPAN, text: SEPARATOR }
+  return layout.cells.flatMap((cell, at) => (at === 0 ? cell : [separator, ...cell]))
 }
 
 function isSame(one: Place, other: Place): boolean {

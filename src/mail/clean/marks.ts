@@ -1,6 +1,18 @@
 // What mailers write into their HTML to say "this is the mail that is answered" and "this is a signature".
 
-import type { Styled } from './style-sheet.ts'
+const CLASSES_MAX = 16
+
+/** What an element calls itself. */
+export interface Named {
+  tag: string
+  id: string
+  classes: readonly string[]
+}
+
+/** The classes of a class attribute. */
+export function classesOf(attribute: string | null): string[] {
+  return attribute === null ? [] : attribute.trim().split(/\s+/, CLASSES_MAX)
+}
 
 const words = (text: string): Set<string> => new Set(text.toLowerCase().split(' '))
 
@@ -26,7 +38,7 @@ const SIGNATURE_IDS = words(
 export type Mark = 'quote' | 'from here' | 'signature' | null
 
 /** @param type of a blockquote: "cite" is how Apple Mail and Thunderbird mark what they quote */
-export function markOf({ tag, id, classes }: Styled, type: string | null): Mark {
+export function markOf({ tag, id, classes }: Named, type: string | null): Mark {
   if (tag === 'blockquote' && type?.trim().toLowerCase() === 'cite') return 'quote'
   const name = id.toLowerCase()
   if (FROM_HERE_IDS.has(name)) return 'from here'

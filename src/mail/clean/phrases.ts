@@ -7,14 +7,15 @@ const WROTE = either(
   'wrote|writes|sent|schrieb(?: am)?|(?:a|has) écrit|a ecrit|ha scritto|escribió|escribio|escreveu|schreef|heeft geschreven',
   'het volgende geschreven|geschreven|napisał(?:\\(a\\)|a)?|napsal(?:\\(a\\)|a)?|napísala?|skrev(?: följande)?|kirjoitti|пишет|писала?',
   'написала?|написал\\(а\\)|написав|a scris|írta|yazdı|έγραψε|写道|寫道|写了|のメッセージ|님이 작성|đã viết|menulis|va escriure',
+  'napisał(?:\\(-?a\\)|/a)|napisali|pisze|napisao(?: je)?|napisala|пише|написа|כתב(?:ה|/ה|\\(ה\\)|/ו|ו)?|كتبت?|كتب/ت|كتب\\(ت\\)|نوشت(?:ه است)?',
 )
 /** What such a line begins with, beside a day. */
 const ON = either(
   'on|am|le|il(?: giorno)?|in data|el(?: día)?|op|em|no dia|a|w dniu|dnia|den|på|pe|dne|dňa|в|от|στις|在|em data de|tarihinde|vào|pada',
-  'sent from|mail from|--- on',
+  'sent from|mail from|--- on|في|بتاريخ|در(?: تاریخ)?|בתאריך|ביום|ב|wiadomość napisana przez|użytkownik|w|dn\\.',
 )
 const DAY = either(
-  '\\d|(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*\\b|(?:lun|mar|mer|jeu|ven|sam|dim|gio|sab|dom|mié|jue|vie|sáb|seg|ter|qua|qui|sex)[a-zàìéí.-]*',
+  '\\p{Nd}|ב[-־]\\p{Nd}|יום |(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*\\b|(?:lun|mar|mer|jeu|ven|sam|dim|gio|sab|dom|mié|jue|vie|sáb|seg|ter|qua|qui|sex)[a-zàìéí.-]*',
   '(?:mo|di|mi|do|fr|sa|so|ma|wo|vr|za|zo|man|tir|ons|tor|fre|lør|søn|mån|tis|lör|sön|pon|wt|śr|czw|pt|sob|nie|ke|ti|to|pe|la|su)[a-ząäö]*(?:[.,]|\\s\\d)',
   '(?:пн|вт|ср|чт|пт|сб|вс|понедельник|вторник|среда|четверг|пятница|суббота|воскресенье)[,.]?',
   '(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\\b',
@@ -32,9 +33,14 @@ export const SOMEBODY_WROTE = new RegExp(
   'isu',
 )
 
-/** "<day> wrote <somebody>:" as Dutch, German and Norwegian have it. */
+/** "wrote" where the name follows. */
+const WROTE_BEFORE = either(
+  'schreef|schrieb|skrev|skrifaði|wrote|napisał(?:a|\\(-?a\\))?|pisze|מאת|כתב(?:ה|/ה)?|كتبت?|كتب/ت|تمت كتابة ما يلي بواسطة',
+)
+
+/** "<day> wrote <somebody>:" as Dutch, German, Norwegian, Hebrew and Arabic have it. */
 export const WROTE_SOMEBODY = new RegExp(
-  `^[-*_\\s]{0,12}(?:(?:${ON})[\\s,:]|${DAY}).{0,200}\\s(?:schreef|schrieb|skrev|skrifaði|wrote)\\s.{0,300}[:：]$`,
+  `^[-*_\\s]{0,12}(?:(?:${ON})[\\s,:]|${DAY}).{0,200}\\s(?:${WROTE_BEFORE})\\s.{0,300}[:：]$`,
   'isu',
 )
 
@@ -51,8 +57,36 @@ export const SOMEBODY_WROTE_ON = new RegExp(
 /** The same without a colon: it needs a quotation behind it. */
 export const DAY_AND_BARE_ADDRESS = new RegExp(`^(?:${DAY}).{0,200}<[^\\s<>]{1,250}@[^\\s<>]{1,250}>$`, 'isu')
 
-/** A date has digits; "On the other hand, she wrote" has none. */
-export const HAS_DATE = /\d{1,4}\D{1,12}\d|@/
+/** "Message written by <somebody> <day>:", as Apple Mail has it in Polish. */
+export const WRITTEN_BY = /^[-*_\s]{0,12}(?:wiadomość napisana przez|użytkownik)\s.{1,400}[:：]$/isu
+
+/** A date has digits, of any script; "On the other hand, she wrote" has none. */
+export const HAS_DATE = /\p{Nd}{1,4}\P{Nd}{1,12}\p{Nd}|@/u
+
+/** What introduces a quotation without a day: "<somebody> wrote:", "wrote <somebody>:", "Quoting <somebody>:". */
+const UNDATED = [
+  new RegExp(
+    `^[-*_\\s]{0,12}(.{1,160}?)(?:(?<=[\\s>)"”'])|(?<=[\\p{sc=Han}\\p{sc=Hira}\\p{sc=Kana}\\p{sc=Hang}]))(?:${WROTE})\\s?[*_]{0,3}[:：][*_]{0,3}$`,
+    'isu',
+  ),
+  /^[-*_\s]{0,12}(?:كتبت?|كتب\/ت|מאת|quoting|zitat von|zitiere|citando(?: a)?|citat från|cytat z|użytkownik|wiadomość napisana przez)\s(.{1,160})[:：][*_]{0,3}$/isu,
+]
+/** Words of a name, and what may stand beside it ("On Monday, Bob"); a sentence has more. */
+const UNDATED_WORDS_MAX = 8
+
+/** Counts only right before what is marked as quoted: "as she wrote:" may introduce anything. */
+export function isUndatedIntroduction(text: string): boolean {
+  for (const form of UNDATED) {
+    const name = form
+      .exec(text)?.[1]
+      ?.replace(/[<(][^\s<>()]{1,250}[>)]/g, '')
+      .trim()
+    if (name !== undefined && !/[.!?]\s/.test(name.replace(/\b\p{L}{1,3}\./gu, ''))) {
+      if (name.split(/\s+/).length <= UNDATED_WORDS_MAX) return true
+    }
+  }
+  return false
+}
 
 const MESSAGE = either(
   'original (?:message|e-?mail)|reply message|ursprüngliche (?:nachricht|e-?mail)|originalnachricht|antwort nachricht',

@@ -8,11 +8,13 @@ import {
   FORWARDED_MESSAGE,
   fieldOf,
   HAS_DATE,
+  isUndatedIntroduction,
   MAY_INTRODUCE,
   ORIGINAL_MESSAGE,
   SENT_FROM,
   SOMEBODY_WROTE,
   SOMEBODY_WROTE_ON,
+  WRITTEN_BY,
   WROTE_SOMEBODY,
 } from './phrases.ts'
 
@@ -22,6 +24,8 @@ export type Share = 'own' | 'quoted' | 'signature'
 const INTRODUCTION_LINES = 6
 const INTRODUCTION_MAX = 700
 const HEAD_LINES = 12
+/** Characters of an introduction that has no day. */
+const UNDATED_MAX = 300
 /** Characters from which a quoted line may have been broken. */
 const BROKEN_FROM = 50
 /** Lines of a signature behind a bare "--", which separates other things as well. */
@@ -143,10 +147,11 @@ function isMarked(text: string): boolean {
 
 /** How many lines from here introduce a quotation, 0 when these do not. */
 function introductionLines(lines: readonly Line[], at: number): number {
-  if (!MAY_INTRODUCE.test(lines[at]!.text.slice(0, 160))) return 0
+  if (introducesMarked(lines, at)) return 1
+  if (!MAY_INTRODUCE.test(withoutMarks(lines[at]!.text.slice(0, 160)))) return 0
   let joined = ''
   for (let more = 0; more < INTRODUCTION_LINES && at + more < lines.length; more++) {
-    const text = lines[at + more]!.text.trim()
+    const text = withoutMarks(lines[at + more]!.text).trim()
     if (text === '' || (more > 0 && isMarked(text) && !/^>\s?:?$/.test(text))) return 0
     joined = joined === '' ? text : `${joined} ${text}`
     if (joined.length > INTRODUCTION_MAX) return 0
@@ -160,11 +165,26 @@ function introductionLines(lines: readonly Line[], at: number): number {
   return 0
 }
 
+/** Marks of direction, which programs put around names in Arabic and Hebrew. */
+function withoutMarks(text: string): string {
+  return text.replace(/[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, '')
+}
+
+/** "<somebody> wrote:", right before something that is marked as quoted. */
+function introducesMarked(lines: readonly Line[], at: number): boolean {
+  const { text } = lines[at]!
+  if (text.length > UNDATED_MAX || !/[:：]\P{L}{0,8}$/u.test(text)) return false
+  const next = lines[at + 1]?.text.trim() === '' ? lines[at + 2] : lines[at + 1]
+  if (next === undefined || !(next.quoted || isMarked(next.text))) return false
+  return isUndatedIntroduction(withoutMarks(text).trim())
+}
+
 function isIntroduction(text: string): boolean {
   const plain = text.replace(/&(?:lt|gt|quot|amp);/g, (name) => (name === '&lt;' ? '<' : name === '&gt;' ? '>' : ' '))
   return (
     SOMEBODY_WROTE.test(plain) ||
     WROTE_SOMEBODY.test(plain) ||
+    WRITTEN_BY.test(plain) ||
     DAY_AND_ADDRESS.test(plain) ||
     SOMEBODY_WROTE_ON.test(plain)
   )

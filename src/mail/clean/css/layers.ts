@@ -1,0 +1,40 @@
+// Cascade layers (CSS Cascade 5, 6.4): rules of a later layer win over those of an earlier one, and what is in no layer over both.
+
+/** Layers of a message; what would be in another one counts as in the last. */
+export const LAYERS_MAX = 200
+
+export class Layer {
+  readonly #children = new Map<string, Layer>()
+  readonly #all: Layer[]
+  /** Where it stands among all layers, once they are ranked. */
+  rank = 0
+
+  constructor(all: Layer[] = []) {
+    this.#all = all
+    all.push(this)
+  }
+
+  /** The layer of a name with dots inside this one; a new one where it has none, "" for one without a name. */
+  named(name: string): Layer {
+    let layer: Layer = this
+    for (const part of name.split('.')) layer = layer.#child(part)
+    return layer
+  }
+
+  /** Ranks this layer and all inside it, the weakest first. */
+  ranked(from = 0): number {
+    let next = from
+    for (const child of this.#children.values()) next = child.ranked(next)
+    this.rank = next
+    return next + 1
+  }
+
+  #child(name: string): Layer {
+    const known = this.#children.get(name)
+    if (known !== undefined) return known
+    if (this.#all.length > LAYERS_MAX) return this.#all.at(-1)!
+    const layer = new Layer(this.#all)
+    this.#children.set(name === '' ? `anonymous ${this.#all.length}` : name, layer)
+    return layer
+  }
+}

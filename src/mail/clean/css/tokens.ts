@@ -1,0 +1,106 @@
+// CSS text as tokens (CSS Syntax 3), with escapes decoded and comments left out.
+
+import { ident, tokenize, tokenTypes } from 'css-tree/dist/csstree.esm'
+
+export const TYPE = tokenTypes
+
+export interface Token {
+  type: number
+  /** As it is written. */
+  raw: string
+  /**
+   * What it means, the same for every spelling: escapes decoded, in lower case but for custom properties. A function ends with `(`. What
+   * a string or address says is left out.
+   */
+  value: string
+}
+
+export const SPACE: Token = { type: TYPE.WhiteSpace, raw: ' ', value: ' ' }
+
+/** Tokens of the text; comments are left out. */
+export function tokensOf(css: string): Token[] {
+  const tokens: Token[] = []
+  tokenize(css, (type, start, end) => {
+    if (type === TYPE.Comment) return
+    if (type === TYPE.WhiteSpace) tokens.push(SPACE)
+    else {
+      const raw = css.slice(start, end)
+      tokens.push({ type, raw, value: meaning(type, raw) })
+    }
+  })
+  return tokens
+}
+
+function meaning(type: number, raw: string): string {
+  switch (type) {
+    case TYPE.Ident:
+    case TYPE.AtKeyword:
+    case TYPE.Function:
+      return decoded(raw)
+    case TYPE.Hash:
+      return `#${decoded(raw.slice(1))}`
+    case TYPE.String:
+      return '""'
+    case TYPE.Url:
+      return 'url()'
+    default:
+      return decoded(raw)
+  }
+}
+
+function decoded(raw: string): string {
+  const text = raw.includes('\\') ? ident.decode(raw) : raw
+  return text.startsWith('--') ? text : text.toLowerCase()
+}
+
+const CLOSED_BY = new Map<number, number>([
+  [TYPE.LeftParenthesis, TYPE.RightParenthesis],
+  [TYPE.Function, TYPE.RightParenthesis],
+  [TYPE.LeftSquareBracket, TYPE.RightSquareBracket],
+  [TYPE.LeftCurlyBracket, TYPE.RightCurlyBracket],
+])
+
+/**
+ * Goes on from `at` over whole blocks.
+ * @returns place of the first token outside them for which `isEnd` holds, or of a brace that closes what was opened before; else `to`
+ */
+export function skipUntil(tokens: readonly Token[], at: number, to: number, isEnd: (token: Token) => boolean): number {
+  const open: number[] = []
+  for (let place = at; place < to; place++) {
+    const token = tokens[place]!
+    if (open.length === 0 && (isEnd(token) || token.type === TYPE.RightCurlyBracket)) return place
+    const close = CLOSED_BY.get(token.type)
+    if (close !== undefined) open.push(close)
+    else if (token.type === open.at(-1)) open.pop()
+  }
+  return to
+}
+
+/** The pieces between commas that stand in no block. */
+export function splitAtCommas(tokens: readonly Token[]): Token[][] {
+  const parts: Token[][] = []
+  for (let at = 0; at <= tokens.length; ) {
+    const end = skipUntil(tokens, at, tokens.length, ({ type }) => type === TYPE.Comma)
+    parts.push(trimmed(tokens.slice(at, end)))
+    at = end + 1
+  }
+  return parts
+}
+
+export function trimmed(tokens: readonly Token[]): Token[] {
+  let from = 0
+  let to = tokens.length
+  while (from < to && tokens[from]!.type === TYPE.WhiteSpace) from++
+  while (to > from && tokens[to - 1]!.type === TYPE.WhiteSpace) to--
+  return tokens.slice(from, to)
+}
+
+/** What the tokens mean, in one spelling; null where a string or an address was never closed. */
+export function meaningOf(tokens: readonly Token[]): string | null {
+  let text = ''
+  for (const { type, value } of trimmed(tokens)) {
+    if (type === TYPE.BadString || type === TYPE.BadUrl) return null
+    if (value !== ' ' || !text.endsWith(' ')) text += value
+  }
+  return text
+}
