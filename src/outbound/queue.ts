@@ -18,6 +18,8 @@ export interface Waiting {
   dueAt: number
   /** True when a try began of which nobody knows how it ended. */
   uncertain: boolean
+  /** True when the operator wants it tried now, whatever failed for its destination before. */
+  isUrgent: boolean
 }
 
 /** A row of the queue as the operator sees it. */
@@ -57,9 +59,10 @@ interface Row {
   due_at: number
   lease: string | null
   handed: number
+  is_urgent: number
 }
 
-const COLUMNS = 'delivery, email, team_id, origin, lane, due_at, lease, handed'
+const COLUMNS = 'delivery, email, team_id, origin, lane, due_at, lease, handed, is_urgent'
 // Few lengths of lists give few statements, and those stay prepared.
 const LIST_STEP = 16
 
@@ -104,14 +107,14 @@ export class Queue {
       [`origin || ' ' || lane`, over.lanes],
     ] as const
     const notIn = lists.filter(([, list]) => list.length > 0)
-    const rows = await this.#db.read.all<Omit<Row, 'lease' | 'handed'>>(
+    const rows = await this.#db.read.all<Omit<Row, 'lease' | 'handed' | 'is_urgent'>>(
       `SELECT delivery, email, team_id, origin, lane, due_at FROM queue
        WHERE due_at <= ? AND (due_at, delivery) > (?, ?)
          ${notIn.map(([column, list]) => `AND ${column} NOT IN (${marksOf(list)})`).join(' ')}
        ORDER BY due_at, delivery LIMIT ?`,
       [now, after?.dueAt ?? -1, after?.delivery ?? 0, ...notIn.flatMap(([, list]) => padded(list)), limit],
     )
-    return rows.map((row) => present({ ...row, lease: null, handed: 0 }))
+    return rows.map((row) => present({ ...row, lease: null, handed: 0, is_urgent: 0 }))
   }
 
   /**
@@ -180,7 +183,10 @@ export class Queue {
 
   /** Lets a delivery wait until `dueAt`; how the last try ended is known then. */
   async postpone(tx: Tx, delivery: number, dueAt: number): Promise<void> {
-    await tx.run('UPDATE queue SET lease = NULL, handed = 0, due_at = ? WHERE delivery = ?', [dueAt, delivery])
+    await tx.run('UPDATE queue SET lease = NULL, handed = 0, is_urgent = 0, due_at = ? WHERE delivery = ?', [
+      dueAt,
+      delivery,
+    ])
   }
 
   /** Ends the waiting of a delivery. */
@@ -231,7 +237,10 @@ export class Queue {
 
   /** Makes what waits of a mail due now; what is in hand goes on. @returns how many deliveries */
   async hurry(tx: Tx, email: number, now: number): Promise<number> {
-    const { changes } = await tx.run('UPDATE queue SET due_at = ? WHERE email = ? AND lease IS NULL', [now, email])
+    const { changes } = await tx.run('UPDATE queue SET due_at = ?, is_urgent = 1 WHERE email = ? AND lease IS NULL', [
+      now,
+      email,
+    ])
     return changes
   }
 }
@@ -249,6 +258,7 @@ function present(row: Row): Waiting {
     lane: row.lane,
     dueAt: row.due_at,
     uncertain: row.handed === 1,
+    isUrgent: row.is_urgent === 1,
   }
 }
 

@@ -2,7 +2,6 @@
 
 import type { Clock } from '../base/clock.ts'
 import { newId } from '../base/ids.ts'
-import { sha256 } from '../base/secrets.ts'
 import type { Db, Tx } from '../db/db.ts'
 import type { Inspection } from '../mail/mail.ts'
 import type { Ruling } from '../mail/sieve/ruling.ts'
@@ -15,12 +14,9 @@ import type { Folders } from './folders.ts'
 import type { FolderEdits } from './folders-edit.ts'
 import { flagsOf } from './messages/keywords.ts'
 import { takeIn } from './place.ts'
+import { RecentCopies } from './recent-copies.ts'
 import type { Account, MessageAuthentication } from './records.ts'
 import type { Joined } from './threads/join.ts'
-
-// Decisions §10 and pitfalls "Receiving": a peer that lost our answer sends again within the hour.
-const REPEAT_WINDOW_MS = 60 * 60 * 1000
-const PRUNE_EVERY_MS = 60 * 1000
 
 /** The mail as it was inspected, and the envelope it came in. */
 export interface ArrivedMail {
@@ -28,6 +24,8 @@ export interface ArrivedMail {
   /** "" for the null sender. */
   mailFrom: string
   receivedAt: number
+  /** `eml_…` of a message that was sent from here: each mailbox gets one copy of it, however often it is delivered. */
+  emailId?: string
 }
 
 /** One mailbox that gets a copy, and how the judgement turned out for it. */
@@ -80,10 +78,11 @@ interface Parts {
 
 export class Deliverer {
   readonly #parts: Parts
-  #prunedAt = 0
+  readonly #copies: RecentCopies
 
   constructor(parts: Parts) {
     this.#parts = parts
+    this.#copies = new RecentCopies(parts.clock)
   }
 
   /**
@@ -100,7 +99,7 @@ export class Deliverer {
     const { hash, sizeBytes, chunks } = mail.inspection
     if (targets.some((target) => !isDiscarded(target))) await blobs.put(hash, sizeBytes, chunks)
     return db.write(async (tx) => {
-      await this.#prune(tx)
+      await this.#copies.prune(tx)
       const delivered: Delivered[] = []
       for (const target of targets) delivered.push(await this.#one(tx, mail, target))
       await note(tx, delivered)
@@ -108,14 +107,9 @@ export class Deliverer {
     })
   }
 
-  /** Forgets which mail an account that ends for good was given lately. See `PurgePart`. */
-  async purgeIn(tx: Tx, account: Pick<Account, 'n'>, limit: number): Promise<number> {
-    const { changes } = await tx.run(
-      `DELETE FROM recent_deliveries WHERE (account, digest) IN
-         (SELECT account, digest FROM recent_deliveries WHERE account = ? LIMIT ?)`,
-      [account.n, limit],
-    )
-    return changes
+  /** Erases what is remembered of the copies of an account that ends. See `PurgePart`. */
+  purgeIn(tx: Tx, account: Pick<Account, 'n'>, limit: number): Promise<number> {
+    return this.#copies.purgeIn(tx, account.n, limit)
   }
 
   async #one(tx: Tx, mail: ArrivedMail, target: DeliverTarget): Promise<Delivered> {
@@ -135,8 +129,7 @@ export class Deliverer {
       threadRef: null,
       isAway: account.isAway,
     }
-    const digest = sha256(Buffer.concat([mail.inspection.arrivedHash, Buffer.from(mail.mailFrom.toLowerCase())]))
-    const known = await this.#knownCopy(tx, account, digest)
+    const known = await this.#copies.find(tx, account.n, mail)
     if (known !== undefined) return { ...copy, outcome: 'duplicate', messageId: known }
     if (isDiscarded(target)) return { ...copy, outcome: 'discarded' }
     if (account.usedBytes + mail.inspection.sizeBytes > target.quotaBytes) {
@@ -144,11 +137,7 @@ export class Deliverer {
       return { ...copy, outcome: 'full' }
     }
     const { id, filing, attachmentIds, joined } = await this.#keep(tx, account, mail, target)
-    await tx.run(
-      `INSERT INTO recent_deliveries (account, digest, message_id, delivered_at) VALUES (?, ?, ?, ?)
-       ON CONFLICT (account, digest) DO UPDATE SET message_id = excluded.message_id, delivered_at = excluded.delivered_at`,
-      [account.n, digest, id, clock.now()],
-    )
+    await this.#copies.remember(tx, account.n, mail, id)
     return {
       ...copy,
       outcome: 'stored',
@@ -161,14 +150,6 @@ export class Deliverer {
       threadBy: joined.by,
       threadRef: joined.ref,
     }
-  }
-
-  async #knownCopy(tx: Tx, account: Account, digest: Uint8Array): Promise<string | undefined> {
-    const row = await tx.get<{ message_id: string }>(
-      'SELECT message_id FROM recent_deliveries WHERE account = ? AND digest = ? AND delivered_at > ?',
-      [account.n, digest, this.#parts.clock.now() - REPEAT_WINDOW_MS],
-    )
-    return row?.message_id
   }
 
   async #keep(
@@ -201,13 +182,6 @@ export class Deliverer {
       createdAt: clock.now(),
     })
     return { id, filing, attachmentIds, joined }
-  }
-
-  async #prune(tx: Tx): Promise<void> {
-    const now = this.#parts.clock.now()
-    if (now - this.#prunedAt < PRUNE_EVERY_MS) return
-    this.#prunedAt = now
-    await tx.run('DELETE FROM recent_deliveries WHERE delivered_at <= ?', [now - REPEAT_WINDOW_MS])
   }
 }
 

@@ -60,6 +60,19 @@ async function fate(team: TestTeam, id: string): Promise<DeliveryLogDetail> {
   return data<DeliveryLogDetail>(await house.get(`/emails/logs/${row!.id}`, team.key))
 }
 
+/** A server that takes next to nothing: it says so at once, or only when it has a message (RFC 1870). */
+function startSmallServer(saysSo: boolean) {
+  if (saysSo) return startMailServer({ size: 100, closeTimeout: 10 })
+  return startMailServer({
+    closeTimeout: 10,
+    hideSize: true,
+    onData(stream, _session, done) {
+      stream.resume()
+      stream.on('end', () => done(Object.assign(new Error('5.3.4 Too big for us'), { responseCode: 552 })))
+    },
+  })
+}
+
 async function pass(minutes: number): Promise<void> {
   for (let i = 0; i < minutes; i++) {
     clock.advance(MINUTE)
@@ -81,6 +94,52 @@ test('mail goes through another account when one is dead, and the dead one leave
   const now = data<Provider>(await house.get(`/providers/${dead.id}`, team.key))
   assert.equal(now.status, 'error')
   assert.match(now.status_reason ?? '', /^connect: /)
+})
+
+for (const saysSo of [true, false]) {
+  test(`a message too large for one account goes through another (${saysSo ? 'SIZE' : '552'})`, async () => {
+    const domain = `large-${saysSo}.test`
+    const team = await furnish(domain)
+    await using small = await startSmallServer(saysSo)
+    const narrow = await account(team, { name: 'Narrow', smtp_port: small.port, percentage: 100 })
+    await account(team, { name: 'Wide', percentage: 0 })
+    const row = await fate(team, await send(team, `a@${domain}`, 'p@customer.example'))
+    assert.deepEqual([row.status, row.provider_name, row.attempts], ['sent', 'Wide', 1], JSON.stringify(row))
+    assert.match(row.timeline.findLast(({ type }) => type === 'routed')!.detail ?? '', /; too large for: Narrow\.$/)
+    assert.equal(data<Provider>(await house.get(`/providers/${narrow.id}`, team.key)).status, 'active')
+    assert.equal(small.mails.length, 0)
+  })
+}
+
+test('a message is rejected as too large only where it is too large for all accounts', async () => {
+  const team = await furnish('larger.test')
+  await using first = await startSmallServer(true)
+  await using second = await startSmallServer(false)
+  await account(team, { name: 'One', smtp_port: first.port, percentage: 100 })
+  await account(team, { name: 'Two', smtp_port: second.port, percentage: 0 })
+  const row = await fate(team, await send(team, 'a@larger.test', 'p@customer.example'))
+  assert.equal(row.status, 'rejected')
+  assert.equal(
+    row.status_reason,
+    'message_too_large: The message is too large for every sending account for this From address: One, Two. ' +
+      '552 5.3.4 Too big for us',
+  )
+  // One that cannot be reached, and one that is full, may still take it.
+  const dying = await startMailServer()
+  const dead = await account(team, { name: 'Dying', smtp_port: dying.port, percentage: 0 })
+  await dying[Symbol.asyncDispose]()
+  const delayed = await send(team, 'a@larger.test', 'q@customer.example')
+  const waiting = await fate(team, delayed)
+  assert.deepEqual([waiting.status, waiting.attempts], ['pending', 1], JSON.stringify(waiting))
+  data(await house.call('DELETE', `/providers/${dead.id}`, team.key))
+  clock.advance(60 * MINUTE - (clock.now() % (60 * MINUTE)) + MINUTE)
+  await account(team, { name: 'Full', percentage: 0, quotas: { per_hour: 1 } })
+  await pass(1)
+  assert.equal((await fate(team, delayed)).provider_name, 'Full')
+  const held = await send(team, 'a@larger.test', 'r@customer.example')
+  assert.match((await fate(team, held)).status_reason ?? '', /^deferred: The quota is full until .*Full\.$/)
+  await pass(60)
+  assert.equal((await fate(team, held)).status, 'sent')
 })
 
 test('an account that puts off for an hour is asked again until it takes', async () => {

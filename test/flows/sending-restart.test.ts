@@ -1,7 +1,6 @@
 // Killed while the queue is emptied and started again: everything that was accepted arrives; what arrives twice is counted.
 
 import assert from 'node:assert/strict'
-import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -13,7 +12,7 @@ import { data, walk } from '../rest/expect.ts'
 import { startDns } from '../support/dns.ts'
 import { type Json, startHouse } from '../support/house.ts'
 import { startMailServer } from '../support/mail-server.ts'
-import { ROOT } from '../support/source.ts'
+import { serve, servedEnv } from '../support/served.ts'
 
 const MAILS = 300
 /** The process is killed when the server has taken so many. */
@@ -32,25 +31,6 @@ function mailOf(n: number): NewMail {
     ...{ cc: [], bcc: [], replyTo: [], subject: `Mail ${n}`, textBody: 'Hello.', htmlBody: null, headers: {} },
     ...{ attachments: [], returnPath: null, inReplyTo: null, sendAt: null, undoSeconds: 0, saveToSent: false },
   }
-}
-
-/** The appliance as a process of its own, its workers in threads. */
-async function serve(env: Record<string, string>): Promise<ChildProcess> {
-  const child = spawn(process.execPath, ['src/cli/cli.ts', 'serve'], {
-    cwd: ROOT,
-    env: { ...process.env, ...env },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
-  child.stdout!.setEncoding('utf8')
-  let output = ''
-  for await (const text of child.stdout!.iterator({ destroyOnReturn: false })) {
-    output += text
-    if (output.includes('Mailstead is open')) {
-      child.stdout!.resume()
-      return child
-    }
-  }
-  return assert.fail(`the appliance did not start:\n${output}`)
 }
 
 test('what was accepted arrives, however often the process is killed', { timeout: 120_000 }, async (t) => {
@@ -72,12 +52,7 @@ test('what was accepted arrives, however often the process is killed', { timeout
   }
   await seeded.close()
 
-  const env = {
-    ...{ DATA_DIR: dataDir, SMTP_PORT: '0', HTTP_PORT: '0', SEND_PORT: '0', OPERATOR_BIND: '127.0.0.1:0' },
-    ...{ SMTP_BIND: '127.0.0.1', HTTP_BIND: '127.0.0.1', APP_ORIGIN: 'http://app.sending.test' },
-    ...{ SEND_ORIGIN: 'http://send.sending.test', MAIL_HOSTS: 'mx.mailstead.test', DNS_SERVERS: dns.address },
-    ...{ LOG_LEVEL: 'info', ...sending },
-  }
+  const env = servedEnv(dataDir, { DNS_SERVERS: dns.address, ...sending })
   for (const limit of [...KILL_AT, MAILS]) {
     const child = await serve(env)
     const ended = once(child, 'exit')

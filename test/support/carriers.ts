@@ -8,7 +8,15 @@ import type { Config } from '../../src/config/config.ts'
 import { loadConfig } from '../../src/config/load.ts'
 import type { Provider } from '../../src/outbound/records.ts'
 import { openSmtp } from '../../src/outbound/transports/smtp.ts'
-import type { Handed, Handover, Transport, Verdict } from '../../src/outbound/transports/transport.ts'
+import type {
+  DirectHandover,
+  Handed,
+  Handover,
+  LocalHandover,
+  NotTried,
+  Transport,
+  Verdict,
+} from '../../src/outbound/transports/transport.ts'
 import { type Zone, zoneResolver } from './dns.ts'
 
 /** The settings of a test in which mail servers may lie on loopback. */
@@ -72,23 +80,31 @@ export const MAIL = Buffer.from(
   'From: ann@house.test\r\nTo: bob@out.test\r\nSubject: Hello\r\n\r\nHow are you?\r\n.\r\n..\r\nLine\r\n',
 )
 
-export function handover(given: Partial<Handover> = {}): Handover {
+/** Fits every transport. */
+export type AnyHandover = Handover & LocalHandover & DirectHandover
+
+export function handover(given: Partial<AnyHandover> = {}): AnyHandover {
+  const { bytes = MAIL, recipients = ['bob@out.test'] } = given
   return {
     emailId: 'eml_test',
     from: 'ann@house.test',
     mailFrom: 'b+1@bounce.house.test',
-    recipients: ['bob@out.test'],
+    recipients,
     hidden: [],
-    bytes: MAIL,
+    bytes,
     internetMessageId: 'one@house.test',
     uncertain: false,
     signal: new AbortController().signal,
+    isUrgent: false,
+    record: async () => {},
+    lend: (use) => use(bytes, recipients),
     ...given,
   }
 }
 
 /** The verdicts in short: "sent", "later throttled", "never recipient", and the word on an account that failed. */
-export function inShort(handed: Handed): string[] {
+export function inShort(handed: Handed | NotTried): string[] {
+  if (handed.kind === 'not_tried') return [`not tried ${handed.failure?.cause ?? 'yet'}`]
   if (handed.kind === 'unavailable') return [`unavailable ${handed.stage} ${handed.cause}`]
   return handed.verdicts.map((verdict) => {
     if (verdict.kind === 'sent') return 'sent'
@@ -97,12 +113,13 @@ export function inShort(handed: Handed): string[] {
 }
 
 /** What was said, for the first recipient or of the account. */
-export function wordsOf(handed: Handed): string {
+export function wordsOf(handed: Handed | NotTried): string {
+  if (handed.kind === 'not_tried') return handed.failure?.reply.text ?? ''
   return handed.kind === 'unavailable' ? handed.reply.text : handed.verdicts[0]!.reply.text
 }
 
-export function firstVerdict(handed: Handed): Verdict {
-  if (handed.kind !== 'answered') throw new Error(`unavailable: ${handed.reply.text}`)
+export function firstVerdict(handed: Handed | NotTried): Verdict {
+  if (handed.kind !== 'answered') throw new Error(`${handed.kind}: ${wordsOf(handed)}`)
   return handed.verdicts[0]!
 }
 

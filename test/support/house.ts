@@ -242,7 +242,7 @@ async function checkEvents(app: Context): Promise<void> {
 }
 
 /** Two different ones: a port that was let go of may be given again at once. */
-async function freePorts(): Promise<[number, number]> {
+export async function freePorts(): Promise<[number, number]> {
   const servers = [createServer(), createServer()]
   const ports = servers.map(async (server) => {
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))

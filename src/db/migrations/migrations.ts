@@ -15,6 +15,7 @@ import { mailboxLifeTables } from './0012-mailbox-life.ts'
 import { metricTables } from './0013-metrics.ts'
 import { vacationTables } from './0014-vacation.ts'
 import { searchTextTables } from './0015-search-text.ts'
+import { localCopyTables } from './0017-local-copies.ts'
 import { returnPathColumns } from './0018-return-path.ts'
 import { blobTables } from './blobs-0001-blobs.ts'
 
@@ -35,5 +36,6 @@ export const mailMigrations = [
   vacationTables,
   searchTextTables,
   returnPathColumns,
+  localCopyTables,
 ]
 export const blobMigrations = [blobTables]

@@ -14,12 +14,19 @@ const NAMED_MAX = 3
 /** Characters of a name in a sentence. */
 const NAME_SHOWN = 60
 
-/** @param others how many could have been chosen, and which were passed over: their quota is full, or they have just failed */
+/** Accounts that were tried before in the same try. */
+export interface PassedOver {
+  failed: readonly Provider[]
+  /** The message is too large for them. */
+  tooSmall: readonly Provider[]
+}
+
+/** @param others how many could have been chosen, and which were passed over: their quota is full, or they were tried before */
 export function whyChosen(
   { provider, group }: Place,
-  others: { among: number; full: readonly Provider[]; failed: readonly Provider[] },
+  others: PassedOver & { among: number; full: readonly Provider[] },
 ): string {
-  const { among, full, failed } = others
+  const { among, full, failed, tooSmall } = others
   const place = group === null ? '' : ` in the group ${shown(group.name)} (${group.strategy})`
   const chosen =
     among === 1
@@ -28,6 +35,7 @@ export function whyChosen(
   const passed = [
     ...(full.length > 0 ? [`full: ${namesOf(full)}`] : []),
     ...(failed.length > 0 ? [`failed before: ${namesOf(failed)}`] : []),
+    ...(tooSmall.length > 0 ? [`too large for: ${namesOf(tooSmall)}`] : []),
   ]
   return passed.length === 0 ? `${chosen}.` : `${chosen}; ${passed.join('; ')}.`
 }
@@ -40,19 +48,23 @@ export function whyFull(accounts: readonly Provider[], until: number): string {
 /**
  * What becomes of a mail that no account takes now. A scope is a restriction: mail inside one never goes past its accounts. And
  * what an account may still carry when it works again is not given up.
- * @param accounts those in the scope, those of them that may use the From address, and those that have failed in this try
+ * @param accounts those in the scope, and those of them that may use the From address and may still take a message of that size
  * @param options.mayGoDirect whether our own MTA may deliver
  */
 export function without(
   email: Email,
   domain: DomainStanding | undefined,
-  accounts: { inScope: number; able: readonly Provider[]; failed: readonly Provider[] },
+  accounts: PassedOver & { inScope: number; able: readonly Provider[] },
   options: { mayGoDirect: boolean; now: number },
 ): Decision {
   const isVerified = domain?.verificationStatus === 'verified'
   if (accounts.failed.length > 0) {
     const reason = `Every sending account for this From address has failed: ${namesOf(accounts.failed)}.`
     return { kind: 'wait', until: options.now + RETRY_MS, cause: 'network', reason }
+  }
+  if (accounts.able.length === 0 && accounts.tooSmall.length > 0) {
+    const detail = `The message is too large for every sending account for this From address: ${namesOf(accounts.tooSmall)}.`
+    return { kind: 'reject', reason: 'message_too_large', detail }
   }
   if (options.mayGoDirect && isVerified && email.scope.type === 'all') {
     const why =

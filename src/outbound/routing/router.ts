@@ -10,7 +10,7 @@ import type { SharedLimit } from '../shared-limit.ts'
 import { commonStrategy, mayCarry, type Place, placesOf } from './candidates.ts'
 import { orderOf } from './choose.ts'
 import { QuotaCounts } from './quotas.ts'
-import { whyChosen, whyFull, without } from './reasons.ts'
+import { type PassedOver, whyChosen, whyFull, without } from './reasons.ts'
 
 export interface RouterParts extends OutboundParts {
   providers: Pick<Providers, 'switchedOn' | 'activeOf'>
@@ -38,19 +38,22 @@ export class Router {
    * @param recipients how many of them travel together
    * @param exclude ids of accounts that have failed in this try
    * @param found what the caller has just read of the From domain
+   * @param tooSmall ids of accounts for which the message is too large
    */
   async decide(
     email: Email,
     recipients: number,
     exclude: ReadonlySet<string>,
     found: Standing = null,
+    tooSmall: ReadonlySet<string> = new Set(),
   ): Promise<Decision> {
     const { config, clock } = this.#parts
-    const { domain, groups, inScope, able } = await this.#look(email, found)
-    const failed = able.filter(({ id }) => exclude.has(id)).map(({ provider }) => provider)
+    const { domain, groups, inScope, able: all } = await this.#look(email, found)
+    const able = all.filter(({ id }) => !tooSmall.has(id))
+    const passed = { failed: accountsIn(able, exclude), tooSmall: accountsIn(all, tooSmall) }
     const places = able.filter(({ id, provider }) => provider.status === 'active' && !exclude.has(id))
-    if (places.length > 0) return this.#takeFirst(await this.#order(places, groups), recipients, failed)
-    const accounts = { inScope: inScope.length, able: able.map(({ provider }) => provider), failed }
+    if (places.length > 0) return this.#takeFirst(await this.#order(places, groups), recipients, passed)
+    const accounts = { inScope: inScope.length, able: able.map(({ provider }) => provider), ...passed }
     return without(email, domain, accounts, { mayGoDirect: config.DIRECT_DELIVERY, now: clock.now() })
   }
 
@@ -94,13 +97,13 @@ export class Router {
     return orderOf(places, strategy, turn, this.#random)
   }
 
-  async #takeFirst(ordered: readonly Place[], recipients: number, failed: readonly Provider[]): Promise<Decision> {
+  async #takeFirst(ordered: readonly Place[], recipients: number, passed: PassedOver): Promise<Decision> {
     const full: Provider[] = []
     let until = Number.POSITIVE_INFINITY
     for (const place of ordered) {
       const opensAt = await this.#take(place.provider, recipients)
       if (opensAt === null) {
-        const reason = whyChosen(place, { among: ordered.length, full, failed })
+        const reason = whyChosen(place, { among: ordered.length, full, ...passed })
         return { kind: 'provider', provider: place.provider, reason }
       }
       full.push(place.provider)
@@ -119,6 +122,10 @@ export class Router {
       return nextDay(clock.now())
     })
   }
+}
+
+function accountsIn(places: readonly Place[], ids: ReadonlySet<string>): Provider[] {
+  return places.filter(({ id }) => ids.has(id)).map(({ provider }) => provider)
 }
 
 /** 00:00 UTC of the next day. */

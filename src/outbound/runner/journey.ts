@@ -1,11 +1,13 @@
 // One mail on its way: admitted, routed, signed, handed over, and what was said of each recipient written down.
 
+import { randomInt } from 'node:crypto'
 import type { Waiting } from '../queue.ts'
-import type { Carrier, DelayCause, Email, Outcome, Provider, Reply } from '../records.ts'
+import type { Carrier, Email, Outcome, Provider, Reply } from '../records.ts'
+import type { NotTried, Unavailable } from '../transports/transport.ts'
 import { admit } from './admission.ts'
-import { ownReply, putOff } from './outcomes.ts'
+import { ownReply, putOff, putOffUntil } from './outcomes.ts'
 import type { Decision, RunnerParts, Standing } from './parts.ts'
-import { each, type Guide, type Item, Passage, type Unavailable, type Way } from './passage.ts'
+import { type AccountWay, each, type Guide, type Item, Passage } from './passage.ts'
 import type { Spot } from './places.ts'
 
 /** A window that opens this soon is waited for without a word in the log, in ms. */
@@ -20,9 +22,22 @@ export interface Rest {
   waiting: readonly Waiting[]
   /** Until when (ms) all mail of its origin may wait as well; null where only its domains are crowded. */
   until: number | null
+  /** What waits by itself, until the time that is given with each. */
+  aside: readonly Waiting[]
 }
 
-const NOTHING_LEFT: Rest = { waiting: [], until: null }
+const NOTHING_LEFT: Rest = { waiting: [], until: null, aside: [] }
+/** Messages that were put off for the same reason come again within this share of the time, one by one. */
+const SPREAD = 0.1
+
+/** What sending accounts said in one try. */
+interface Tried {
+  /** Ids of those that failed, and of those that take no message of that size. */
+  failed: Set<string>
+  tooSmall: Set<string>
+  failure: Unavailable | null
+  refusal: Reply | null
+}
 
 export class Journey {
   readonly #guide: Guide
@@ -85,36 +100,44 @@ export class Journey {
     if (items.length === 0) return NOTHING_LEFT
     const spot: Spot = { kind: 'local', name: '', team: this.#email.teamId }
     const transport = this.#parts.transports.local()
-    return this.#goOrDefer(items, { transport, carrier: LOCAL, spot, reason: 'The mailbox is here.', provider: null })
+    await this.#passage.goLocal(items, { transport, carrier: LOCAL, spot, reason: 'The mailbox is here.' })
+    return NOTHING_LEFT
   }
 
-  /** Tries one account after another until one has looked at the mail. */
+  /** Tries one account after another until one has taken the mail or refused it. */
   async #sendFar(items: readonly Item[], found: Standing): Promise<Rest> {
     const { router, providers } = this.#parts
-    const failed = new Set<string>()
-    let failure: Unavailable | undefined
+    const tried: Tried = { failed: new Set(), tooSmall: new Set(), failure: null, refusal: null }
+    let left = items
     for (let domain = found; ; domain = null) {
       // After a try that took its time what was found before says nothing.
-      const decision = await router.decide(this.#email, items.length, failed, domain)
-      if (decision.kind === 'provider') {
-        const handed = await this.#passage.go(items, await this.#wayBy(decision.provider, decision.reason))
-        if (handed === null) return NOTHING_LEFT
-        await providers.noteFailure(decision.provider, handed.stage, handed.reply)
-        failed.add(decision.provider.id)
-        failure = handed
-      } else if (failure !== undefined) {
-        return this.#defer(items, failure)
-      } else if (decision.kind === 'direct') {
-        return this.#sendDirect(items, decision.reason)
-      } else if (decision.kind === 'wait') {
-        return this.#wait(items, decision)
+      const decision = await router.decide(this.#email, left.length, tried.failed, domain, tried.tooSmall)
+      if (decision.kind !== 'provider') return this.#endFar(left, decision, tried)
+      const { provider } = decision
+      const handed = await this.#passage.goByAccount(left, await this.#wayBy(provider, decision.reason))
+      if (handed === null) return NOTHING_LEFT
+      if (handed.kind === 'too_large') {
+        tried.tooSmall.add(provider.id)
+        tried.refusal = handed.reply
+        left = handed.items
       } else {
-        return this.#settleAll(items, { kind: 'rejected', reason: decision.reason, detail: decision.detail })
+        await providers.noteFailure(provider, handed.stage, handed.reply)
+        tried.failed.add(provider.id)
+        tried.failure = handed
       }
     }
   }
 
-  async #wayBy(provider: Provider, reason: string): Promise<Way> {
+  /** No account is left to try. */
+  #endFar(items: readonly Item[], decision: Exclude<Decision, { kind: 'provider' }>, tried: Tried): Promise<Rest> {
+    if (tried.failure !== null) return this.#defer(items, tried.failure)
+    if (decision.kind === 'direct') return this.#sendDirect(items, decision.reason)
+    if (decision.kind === 'wait') return this.#wait(items, decision, tried.refusal !== null)
+    const detail = tried.refusal === null ? decision.detail : `${decision.detail} ${tried.refusal.text}`
+    return this.#settleAll(items, { kind: 'rejected', reason: decision.reason, detail })
+  }
+
+  async #wayBy(provider: Provider, reason: string): Promise<AccountWay> {
     const spot: Spot = { kind: 'provider', name: provider.id, team: this.#email.teamId }
     return { transport: await this.#parts.transports.of(provider), carrier: provider, spot, reason, provider }
   }
@@ -122,28 +145,47 @@ export class Journey {
   /** Servers of different domains are nothing to one another. */
   async #sendDirect(items: readonly Item[], reason: string): Promise<Rest> {
     const transport = this.#parts.transports.direct()
-    const rests = [...Map.groupBy(items, ({ waiting }) => waiting.lane)].map(([name, own]) => {
+    const rests = [...Map.groupBy(items, ({ waiting }) => waiting.lane)].map(async ([name, own]) => {
       const spot: Spot = { kind: 'domain', name, team: this.#email.teamId }
       if (this.#guide.places.isCrowded(spot)) return restOf(own, null)
-      return this.#goOrDefer(own, { transport, carrier: DIRECT, spot, reason, provider: null })
+      const untried = await this.#passage.goDirect(own, { transport, carrier: DIRECT, spot, reason })
+      return untried === null ? NOTHING_LEFT : this.#putAside(own, untried)
     })
-    return { waiting: (await allOf(rests)).flatMap(({ waiting }) => waiting), until: null }
+    const all = await allOf(rests)
+    const aside = all.flatMap((rest) => rest.aside)
+    return { waiting: all.flatMap(({ waiting }) => waiting), until: null, aside }
   }
 
-  async #goOrDefer(items: readonly Item[], way: Way): Promise<Rest> {
-    const failure = await this.#passage.go(items, way)
-    return failure === null ? NOTHING_LEFT : this.#defer(items, failure)
+  /** A destination that failed for others is told of as a delay, and counts as no try. */
+  async #putAside(items: readonly Item[], { until, failure }: NotTried): Promise<Rest> {
+    const now = this.#parts.clock.now()
+    const dueAt = () => until + Math.round((until - now) * SPREAD * (randomInt(1000) / 1000))
+    if (failure === null) {
+      return { ...NOTHING_LEFT, aside: items.map(({ waiting }) => ({ ...waiting, dueAt: dueAt() })) }
+    }
+    const { reply, cause } = failure
+    const outcomes = items.map(({ delivery }) =>
+      putOffUntil(dueAt(), reply, cause, this.#passage.standing(delivery, now)),
+    )
+    await this.#passage.writeDown(items, outcomes, null)
+    return NOTHING_LEFT
   }
 
-  /** A window that opens soon is waited for in silence; a longer wait is told. */
-  async #wait(items: readonly Item[], decision: Extract<Decision, { kind: 'wait' }>): Promise<Rest> {
-    const { until, cause, reason } = decision
-    if (until - this.#parts.clock.now() <= SHORT_WAIT_MS) return restOf(items, until)
+  /**
+   * A window that opens soon is waited for in silence; a longer wait is told.
+   * @param wasTried true when an account has refused the mail in this try: how that ended is known then
+   */
+  async #wait(
+    items: readonly Item[],
+    { until, cause, reason }: Extract<Decision, { kind: 'wait' }>,
+    wasTried: boolean,
+  ): Promise<Rest> {
+    if (!wasTried && until - this.#parts.clock.now() <= SHORT_WAIT_MS) return restOf(items, until)
     const nextAt = Math.min(until, this.#email.expiresAt)
     return this.#settleAll(items, { kind: 'deferred', reply: ownReply(reason), cause, nextAt })
   }
 
-  async #defer(items: readonly Item[], failure: { reply: Reply; cause: DelayCause; retryAfterMs: number | null }) {
+  async #defer(items: readonly Item[], failure: Pick<Unavailable, 'reply' | 'cause' | 'retryAfterMs'>): Promise<Rest> {
     const now = this.#parts.clock.now()
     const notBefore = now + (failure.retryAfterMs ?? 0)
     const outcomes = items.map(({ delivery }) =>
@@ -160,7 +202,7 @@ export class Journey {
 }
 
 function restOf(items: readonly Item[], until: number | null): Rest {
-  return { waiting: items.map(({ waiting }) => waiting), until }
+  return { ...NOTHING_LEFT, waiting: items.map(({ waiting }) => waiting), until }
 }
 
 /** Waits for all of them, also for those behind one that failed. @throws the first failure */

@@ -31,6 +31,12 @@ export function putOff(reply: Reply, cause: DelayCause, standing: Standing, notB
   return { kind: 'deferred', reply, cause, nextAt }
 }
 
+/** Put off until that time (ms) without a try, or expired when the last one was due. */
+export function putOffUntil(until: number, reply: Reply, cause: DelayCause, { now, expiresAt }: Standing): Outcome {
+  if (wasLastTry(now, expiresAt)) return { kind: 'expired', reply }
+  return { kind: 'deferred', reply, cause, nextAt: Math.min(until, expiresAt) }
+}
+
 /** @param index of the recipient among those of the hand-over */
 export function outcomeOf(handed: Extract<Handed, { kind: 'answered' }>, index: number, standing: Standing): Outcome {
   const verdict = handed.verdicts[index]
@@ -38,10 +44,9 @@ export function outcomeOf(handed: Extract<Handed, { kind: 'answered' }>, index: 
     return putOff(ownReply(`${handed.peer} said nothing of this recipient.`), 'transient', standing)
   const reply = { ...verdict.reply, ...answererOf(handed, verdict) }
   if (verdict.kind === 'sent') return { kind: 'sent', reply, confirmation: handed.confirmation }
-  if (verdict.kind === 'later') return putOff(reply, verdict.cause, standing)
+  if (verdict.kind === 'later') return putOff(reply, verdict.cause, standing, verdict.notBefore)
   if (isRefusalOfContent(handed, verdict)) {
-    const isSize = reply.smtpCode === 552 || /^5\.(?:3\.4|2\.3)$/.test(reply.enhancedCode ?? '')
-    return { kind: 'rejected', reason: isSize ? 'message_too_large' : 'content_refused', detail: reply.text }
+    return { kind: 'rejected', reason: isTooLarge(reply) ? 'message_too_large' : 'content_refused', detail: reply.text }
   }
   const { type, subType } = classifyReply(reply, verdict.about === 'content' ? 'data' : null)
   const reportingMta = handed.peer
@@ -51,6 +56,12 @@ export function outcomeOf(handed: Extract<Handed, { kind: 'answered' }>, index: 
 /** Replies over SMTP name their server; of an API its name is known. */
 function answererOf({ confirmation, peer }: Extract<Handed, { kind: 'answered' }>, { reply }: Verdict) {
   return reply.server === undefined && confirmation === 'provider_api' ? { server: { host: peer, address: null } } : {}
+}
+
+/** 552 is said of content, too; the enhanced code tells (RFC 3463 §3.7, §3.8). */
+function isTooLarge({ smtpCode, enhancedCode }: Reply): boolean {
+  if (/^5\.(?:3\.4|2\.3)$/.test(enhancedCode ?? '')) return true
+  return smtpCode === 552 && !/^5\.[67]\./.test(enhancedCode ?? '')
 }
 
 /** Decisions §6.2: only a carrier of ours can refuse a mail as such, and only before it took it for anybody. */

@@ -28,7 +28,13 @@ export interface RunnerParts extends OutboundParts {
   emails: Pick<Emails, 'byN' | 'deliveriesOf' | 'noteAttempt' | 'noteRoute' | 'rememberIds'>
   fate: Pick<Fate, 'apply'>
   router: {
-    decide(email: Email, recipients: number, exclude: ReadonlySet<string>, domain: Standing): Promise<Decision>
+    decide(
+      email: Email,
+      recipients: number,
+      exclude: ReadonlySet<string>,
+      domain: Standing,
+      tooSmall: ReadonlySet<string>,
+    ): Promise<Decision>
   }
   providers: {
     noteFailure(provider: Provider, stage: Stage, reply: Reply): Promise<unknown>

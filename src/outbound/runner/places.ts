@@ -2,7 +2,7 @@
 
 import { Ration } from '../../base/ration.ts'
 
-/** Hand-overs at a time, and those of one team: mail servers that hang must not keep all of them. */
+/** Transfers at a time, and those of one team; to wait for the connection to a mail server of others is none. */
 const IN_ALL = 200
 const PER_TEAM = 100
 const BYTES_IN_ALL = 48 * 1024 * 1024
@@ -29,11 +29,20 @@ export class Places {
 
   /** Waits for a place. @returns what leaves it */
   async take(spot: Spot): Promise<() => void> {
-    const leaves = [
-      await this.#takeOne(keyOf(spot), COUNTS[spot.kind]),
-      await this.#takeOne(`team ${spot.team}`, PER_TEAM),
-      await this.#all.take(1),
-    ]
+    const leaves = [await this.takeSpot(spot), await this.takeTransfer(spot.team)]
+    return () => {
+      for (const leave of leaves.toReversed()) leave()
+    }
+  }
+
+  /** Waits for one of the places at the carrier alone: who has it may look for a connection. @returns what leaves it */
+  takeSpot(spot: Spot): Promise<() => void> {
+    return this.#takeOne(keyOf(spot), COUNTS[spot.kind])
+  }
+
+  /** Waits for one of the transfers of the team, and of all teams. @returns what ends it */
+  async takeTransfer(team: string): Promise<() => void> {
+    const leaves = [await this.#takeOne(`team ${team}`, PER_TEAM), await this.#all.take(1)]
     return () => {
       for (const leave of leaves.toReversed()) leave()
     }

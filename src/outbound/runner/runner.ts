@@ -145,14 +145,14 @@ export class Runner implements Service {
   }
 
   /** What waits as before is left alone for a while: otherwise it would be taken again at once. */
-  async #giveBack({ waiting, until }: Rest): Promise<void> {
-    if (waiting.length === 0) return
+  async #giveBack({ waiting, until, aside }: Rest): Promise<void> {
+    if (waiting.length + aside.length === 0) return
     const again = until ?? this.#parts.clock.now() + AGAIN_MS
     const back = waiting.map((one) => {
       const isLeft = until === null ? this.#hand.passBy(laneOf(one), one.lane) : this.#hand.rest(one.origin, until)
       return isLeft ? one : { ...one, dueAt: again }
     })
-    await this.#parts.db.write((tx) => this.#parts.queue.giveBack(tx, this.#token, back))
+    await this.#parts.db.write((tx) => this.#parts.queue.giveBack(tx, this.#token, [...back, ...aside]))
   }
 
   /** Nobody knows what went wrong here, and it may go wrong for ever. What was handed over stays marked so. */

@@ -1,56 +1,53 @@
 // Our own MTA: finds the mail servers of a domain in DNS and hands the mail to the first that takes it.
 
 import type { OutboundParts } from '../parts.ts'
-import type { Reply } from '../records.ts'
+import type { DelayCause } from '../records.ts'
+import { Backoff } from './direct/backoff.ts'
 import { findRoute } from './direct/route.ts'
-import { LOOP, Servers } from './direct/servers.ts'
-import { findAddresses } from './smtp/addresses.ts'
-import type { Connection } from './smtp/connection.ts'
-import { Fault, moreTelling, NO_ROUTE, nowhere } from './smtp/fault.ts'
-import { handOver } from './smtp/hand.ts'
-import { ADDRESSES_MAX } from './smtp/limits.ts'
-import { isVerdict, letterOf } from './smtp/offer.ts'
-import { ownReply, TEXT_MAX } from './smtp/reply.ts'
-import type { Letter } from './smtp/transfer.ts'
-import type { CheckResult, Handed, Handover, Transport, Verdict } from './transport.ts'
-
-/** No further server is begun with after so many ms: the next try comes anyway. */
-export const SEARCH_MS = 300_000
-/** RFC 7504: a host that takes no mail whatsoever. */
-const NO_MAIL_HERE = new Set([521, 556])
+import { Search } from './direct/search.ts'
+import { Servers } from './direct/servers.ts'
+import { Fault } from './smtp/fault.ts'
+import { ownReply } from './smtp/reply.ts'
+import type { Answered, CheckResult, DirectHandover, DirectTransport, NotTried, Verdict } from './transport.ts'
 
 type Parts = Pick<OutboundParts, 'clock' | 'config' | 'resolver'>
 
+/** Causes that hold up every message to a destination. Hosts that cannot be reached are remembered by their addresses. */
+const HOLDS_FOR_ALL = new Set<DelayCause>(['dns', 'throttled'])
+
 /** All recipients of one hand-over have the same domain. */
-export function openDirect(parts: Parts): Transport {
+export function openDirect(parts: Parts): DirectTransport {
   return new Direct(parts)
 }
 
-class Direct implements Transport {
+class Direct implements DirectTransport {
   readonly #parts: Parts
   readonly #servers: Servers
+  /** Domains whose DNS does not answer, or whose servers want less mail from us. */
+  readonly #destinations: Backoff
 
   constructor(parts: Parts) {
     const { clock, config } = parts
     this.#parts = parts
     this.#servers = new Servers({ clock, port: config.DIRECT_PORT, helo: config.MAIL_HOSTS[0]! })
+    this.#destinations = new Backoff(clock)
   }
 
-  async hand(handover: Handover): Promise<Handed> {
-    const { resolver, config } = this.#parts
+  async hand(handover: DirectHandover): Promise<Answered | NotTried> {
     const first = handover.recipients[0]!
     const domain = first.slice(first.lastIndexOf('@') + 1).toLowerCase()
-    const all = (verdict: Verdict) =>
-      answered(
-        domain,
-        handover.recipients.map(() => verdict),
-      )
-    const letter = letterOf(handover)
-    if (isVerdict(letter)) return all(letter)
+    if (handover.isUrgent) this.#destinations.lift(domain)
+    const failure = this.#destinations.get(domain)
+    if (failure !== null) return { kind: 'not_tried', until: failure.until, failure: failure.fault }
+    const { resolver, config } = this.#parts
     const route = await findRoute(resolver, domain, config.MAIL_HOSTS)
-    if (route.kind === 'never') return all(never(ownReply(route.sentence, route.enhancedCode)))
-    if (route.kind === 'later') return all({ kind: 'later', reply: ownReply(route.sentence), cause: 'dns' })
-    return this.#search(route.hosts, letter, handover.signal)
+    if (route.kind === 'hosts') return this.#search(domain, route.hosts, handover)
+    const verdict: Verdict =
+      route.kind === 'never'
+        ? { kind: 'never', reply: ownReply(route.sentence, route.enhancedCode), about: 'recipient' }
+        : this.#failed(domain, new Fault('unreachable', 'dns', ownReply(route.sentence), 'dns'))
+    const verdicts = handover.recipients.map(() => verdict)
+    return { kind: 'answered', verdicts, confirmation: 'recipient_mx', remoteIds: [], peer: domain }
   }
 
   /** There is nothing to sign in to. */
@@ -63,73 +60,25 @@ class Direct implements Transport {
     return this.#servers.close()
   }
 
-  /** Tries one server after another until one has something to say of the mail. */
-  async #search(hosts: readonly string[], letter: Letter, signal: AbortSignal): Promise<Handed> {
-    const { clock } = this.#parts
-    const end = clock.now() + SEARCH_MS
-    const faults: Fault[] = []
-    for await (const { host, address } of this.#addresses(hosts, faults)) {
-      const said = await this.#try(host, address, letter, signal)
-      if (Array.isArray(said)) return answered(host, said)
-      faults.push(said)
-      if (clock.now() >= end) break
+  async #search(domain: string, hosts: readonly string[], handover: DirectHandover): Promise<Answered | NotTried> {
+    const { clock, resolver, config } = this.#parts
+    const parts = { clock, resolver, servers: this.#servers, allowPrivate: config.ALLOW_PRIVATE_SMTP_HOSTS }
+    const search = new Search(parts, handover)
+    const handed = await search.run(hosts)
+    const { unreached } = search
+    if (handed.kind === 'not_tried') return handed
+    if (unreached === null) this.#destinations.succeed(domain)
+    else if (HOLDS_FOR_ALL.has(unreached.cause)) {
+      const failed = this.#failed(domain, unreached)
+      return { ...handed, verdicts: handed.verdicts.map((verdict) => (verdict.kind === 'later' ? failed : verdict)) }
     }
-    const verdict = unreached(faults)
-    return answered(
-      hosts[0]!,
-      letter.recipients.map(() => verdict),
-    )
+    return handed
   }
 
-  /** The addresses of the hosts as they are wanted. @param faults hosts that have none are added to */
-  async *#addresses(hosts: readonly string[], faults: Fault[]): AsyncGenerator<{ host: string; address: string }> {
-    const { resolver, config } = this.#parts
-    let left = ADDRESSES_MAX
-    for (const host of hosts) {
-      const found = await findAddresses(resolver, host, config.ALLOW_PRIVATE_SMTP_HOSTS)
-      if (found.kind !== 'found') faults.push(nowhere(host, found.kind))
-      else for (const address of found.addresses) if (left-- > 0) yield { host, address }
-    }
+  /** What is said of the destination and not of one message is remembered for all messages. */
+  #failed(domain: string, fault: Fault): Verdict {
+    this.#destinations.fail(domain, fault)
+    const notBefore = this.#destinations.get(domain)?.until ?? 0
+    return { kind: 'later', reply: fault.reply, cause: fault.cause, notBefore }
   }
-
-  /** @returns the verdicts, or why another server may do better */
-  async #try(host: string, address: string, letter: Letter, signal: AbortSignal): Promise<Verdict[] | Fault> {
-    const { clock } = this.#parts
-    const { judged, connection } = await handOver(this.#servers.at(host, address), letter, { clock, signal })
-    if (judged.kind === 'broken') return judged.fault
-    if (judged.kind === 'answered') return judged.verdicts.map((verdict) => noted(verdict, connection))
-    const { stage, reply, cause } = judged
-    // Here nobody else can send for us: what is said of the sender is said of the mail.
-    return reply.smtpCode! < 500 ? new Fault('refused', stage, reply, cause) : letter.recipients.map(() => never(reply))
-  }
-}
-
-/** No server took the mail up: what is to be told. */
-function unreached(faults: readonly Fault[]): Verdict {
-  const all = (isSo: (reply: Reply) => boolean) => faults.every(({ reply }) => isSo(reply))
-  const loop = faults.find(({ reply }) => reply.enhancedCode === LOOP)
-  if (loop) return never(loop.reply)
-  // RFC 5321 5.1: with MX records of which none is of use the mail cannot be delivered.
-  const isUseless = all(({ enhancedCode }) => enhancedCode === NO_ROUTE)
-  if (isUseless || all(({ smtpCode }) => NO_MAIL_HERE.has(smtpCode ?? 0))) return never(faults[0]!.reply)
-  const { reply, cause } = faults.reduce((first, second) => moreTelling(first, second))
-  return { kind: 'later', reply, cause }
-}
-
-/** How the mail went is told with what the server said of it. */
-function noted(verdict: Verdict, connection: Connection | null): Verdict {
-  if (verdict.kind !== 'sent' || connection === null) return verdict
-  const { security } = connection.wire
-  const checked = security?.verified ? 'certificate verified' : 'certificate not verified'
-  const note = security === null ? ' (without TLS)' : ` (${security.protocol}, ${checked})`
-  const { reply } = verdict
-  return { kind: 'sent', reply: { ...reply, text: reply.text.slice(0, TEXT_MAX - note.length) + note } }
-}
-
-function never(reply: Reply): Verdict {
-  return { kind: 'never', reply, about: 'recipient' }
-}
-
-function answered(peer: string, verdicts: readonly Verdict[]): Handed {
-  return { kind: 'answered', verdicts, confirmation: 'recipient_mx', remoteIds: [], peer }
 }

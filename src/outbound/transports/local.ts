@@ -13,7 +13,7 @@ import type { VacationReplies } from '../vacation-replies.ts'
 import { logRow, type Told } from './local/log-row.ts'
 import { findRecipient, type Recipient, type Refusal, refusals } from './local/recipients.ts'
 import { ownReply } from './smtp/reply.ts'
-import type { CheckResult, Handed, Handover, Transport, Verdict } from './transport.ts'
+import type { Answered, CheckResult, LocalHandover, LocalTransport, Verdict } from './transport.ts'
 
 /** Received fields from which a mail is taken to loop; RFC 5321 6.3 asks for at least 100. */
 export const RECEIVED_MAX = 100
@@ -23,24 +23,25 @@ type Parts = Pick<OutboundParts, 'db' | 'clock' | 'log' | 'config' | 'directory'
 }
 
 /** Recipients may be at several domains, all of which receive here. */
-export function openLocal(parts: Parts): Transport {
+export function openLocal(parts: Parts): LocalTransport {
   return new Local(parts)
 }
 
-class Local implements Transport {
+class Local implements LocalTransport {
   readonly #parts: Parts
 
   constructor(parts: Parts) {
     this.#parts = parts
   }
 
-  async hand(handover: Handover): Promise<Handed> {
-    const { config, log } = this.#parts
-    const verdicts = await this.#deliver(handover).catch((error: unknown) => {
-      log.error({ err: error, email: handover.emailId }, 'a mail to mailboxes of the appliance could not be stored')
-      return handover.recipients.map(() => refusals.failed().verdict)
-    })
-    return { kind: 'answered', verdicts, confirmation: 'local', remoteIds: [], peer: config.MAIL_HOSTS[0]! }
+  async hand(handover: LocalHandover): Promise<Answered & { isRecorded: boolean }> {
+    try {
+      return { ...(await this.#deliver(handover)), isRecorded: true }
+    } catch (error) {
+      const { emailId, recipients } = handover
+      this.#parts.log.error({ err: error, email: emailId }, 'a mail to mailboxes of the appliance could not be stored')
+      return { ...this.#answered(recipients.map(() => refusals.failed().verdict)), isRecorded: false }
+    }
   }
 
   /** There is nothing to sign in to. */
@@ -51,7 +52,8 @@ class Local implements Transport {
 
   async close(): Promise<void> {}
 
-  async #deliver(handover: Handover): Promise<Verdict[]> {
+  /** Stores the copies and what became of the deliveries in one unit of work. */
+  async #deliver(handover: LocalHandover): Promise<Answered> {
     const found: Recipient[] = []
     for (const rcptTo of handover.recipients) found.push(await findRecipient(this.#parts, rcptTo))
     const mail = await this.#arrive(handover, found)
@@ -64,15 +66,21 @@ class Local implements Transport {
     const targets = takers.map(({ recipient, ruling }) => ({ ...targetOf(recipient, mail), ruling }))
     const { db, store, vacationReplies } = this.#parts
     const note = async (tx: Tx, delivered: readonly Delivered[]) => {
-      await store.inboundLog.appendMany(tx, this.#rows(mail, settled(all, delivered)))
+      const told = settled(all, delivered)
+      await store.inboundLog.appendMany(tx, this.#rows(mail, told))
       // Decisions §9.4: what the appliance writes by itself is no event.
       if (mail.mailFrom !== '') await this.#tell(tx, mail, taken, targets, delivered)
       const copies = delivered.map((copy, index) => ({ mail, target: targets[index]!, delivered: copy }))
       await vacationReplies.note(tx, copies)
+      await handover.record(tx, this.#answered(verdictsOf(told)))
     }
     if (targets.length === 0) await db.write((tx) => note(tx, []))
     const delivered = targets.length === 0 ? [] : await store.deliver(mail, targets, note)
-    return settled(all, delivered).map(({ recipient }) => recipient.refusal?.verdict ?? stored(recipient.rcptTo))
+    return this.#answered(verdictsOf(settled(all, delivered)))
+  }
+
+  #answered(verdicts: readonly Verdict[]): Answered {
+    return { kind: 'answered', verdicts, confirmation: 'local', remoteIds: [], peer: this.#parts.config.MAIL_HOSTS[0]! }
   }
 
   async #tell(
@@ -89,7 +97,10 @@ class Local implements Transport {
     }
   }
 
-  async #arrive({ bytes, mailFrom, recipients, emailId }: Handover, found: readonly Recipient[]): Promise<ArrivedMail> {
+  async #arrive(
+    { bytes, mailFrom, recipients, emailId }: LocalHandover,
+    found: readonly Recipient[],
+  ): Promise<ArrivedMail> {
     const { clock, config } = this.#parts
     const receivedAt = clock.now()
     const rcptTo = recipients.length === 1 ? recipients[0]! : null
@@ -99,7 +110,7 @@ class Local implements Transport {
     }))
     const scripts = await scriptCalls(this.#parts, readers)
     const own = { mailFrom, hostName: config.MAIL_HOSTS[0]!, queueId: emailId, rcptTo, receivedAt, scripts }
-    return { inspection: inspectOwn(bytes, own), mailFrom, receivedAt }
+    return { inspection: inspectOwn(bytes, own), mailFrom, receivedAt, emailId }
   }
 
   async #judge(recipient: Recipient, mail: ArrivedMail, ruling: Ruling | null): Promise<Told> {
@@ -135,6 +146,10 @@ function settled(all: readonly Told[], delivered: readonly Delivered[]): Told[] 
     const refusal = copy?.outcome === 'full' ? refusals.full(copy.rcptTo) : told.recipient.refusal
     return { ...told, recipient: { ...told.recipient, refusal }, copy }
   })
+}
+
+function verdictsOf(told: readonly Told[]): Verdict[] {
+  return told.map(({ recipient }) => recipient.refusal?.verdict ?? stored(recipient.rcptTo))
 }
 
 function targetOf({ mailbox, rcptTo }: Recipient, { inspection }: ArrivedMail): DeliverTarget {

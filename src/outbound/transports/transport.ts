@@ -1,5 +1,6 @@
 // The contract of everything that takes a mail off our hands.
 
+import type { Tx } from '../../db/db.ts'
 import type { Confirmation, DelayCause, Provider, Reply } from '../records.ts'
 
 /** One mail for one carrier: all recipients travel together. */
@@ -23,10 +24,32 @@ export interface Handover {
   signal: AbortSignal
 }
 
+/** A message for mailboxes of this appliance. */
+export interface LocalHandover extends Handover {
+  /**
+   * Writes down what became of the recipients, as part of the unit of work that stores the copies: after a crash there are both or
+   * neither.
+   */
+  record(tx: Tx, answered: Answered): Promise<void>
+}
+
+/** A message for mail servers that have to be found and connected to first. Until then nothing of it is in memory. */
+export interface DirectHandover extends Omit<Handover, 'bytes'> {
+  /** True when the operator wants it tried now, whatever failed for its destination before. */
+  isUrgent: boolean
+  /**
+   * Lends the bytes for one transfer over a connection that is ready.
+   * @param use gets the recipients that still want the message, too
+   * @returns null when the message must not leave any more
+   */
+  lend<T>(use: (bytes: Uint8Array, recipients: readonly string[]) => Promise<T>): Promise<T | null>
+}
+
 /** What the carrier said of one recipient. */
 export type Verdict =
   | { kind: 'sent'; reply: Reply }
-  | { kind: 'later'; reply: Reply; cause: DelayCause }
+  /** @property notBefore when trying again can help at the earliest, ms; left out where nobody knows */
+  | { kind: 'later'; reply: Reply; cause: DelayCause; notBefore?: number }
   /** `about` tells a refusal of the recipient from one of the mail itself (552, 554 5.6.x and 5.7.x at DATA); `stage` is set where the whole message was refused. */
   | { kind: 'never'; reply: Reply; about: 'recipient' | 'content'; stage?: 'data' }
 
@@ -46,6 +69,17 @@ export type Handed =
     }
   /** The account itself failed before anything was accepted: another one may do (decisions §6.2, last sentence). */
   | { kind: 'unavailable'; stage: Stage; reply: Reply; cause: DelayCause; retryAfterMs: number | null }
+
+export type Answered = Extract<Handed, { kind: 'answered' }>
+export type Unavailable = Extract<Handed, { kind: 'unavailable' }>
+
+/** The message was not offered to any server, and may be from `until` (ms) on. */
+export interface NotTried {
+  kind: 'not_tried'
+  until: number
+  /** What failed for others a moment ago; null when nothing did, and a connection is being made for others. */
+  failure: { reply: Reply; cause: DelayCause } | null
+}
 
 /** What a test of an account found (decisions §3.1). */
 export interface CheckResult {
@@ -68,6 +102,17 @@ export interface Transport {
   check(to: string | null): Promise<CheckResult>
   /** Ends idle connections; those in use end with their mail. */
   close(): Promise<void>
+}
+
+/** Our own mailboxes. */
+export interface LocalTransport extends Omit<Transport, 'hand'> {
+  /** `isRecorded` says that the outcomes are written down already. */
+  hand(handover: LocalHandover): Promise<Answered & { isRecorded: boolean }>
+}
+
+/** Our own MTA; all recipients of one hand-over have the same domain. */
+export interface DirectTransport extends Omit<Transport, 'hand'> {
+  hand(handover: DirectHandover): Promise<Answered | NotTried>
 }
 
 /** Makes the transport of one version of a provider; secrets are opened here and nowhere else. */

@@ -6,7 +6,7 @@ import type { VacationReplies } from '../vacation-replies.ts'
 import { openDirect } from './direct.ts'
 import { openLocal } from './local.ts'
 import { openSmtp } from './smtp.ts'
-import type { OpenTransport, Transport } from './transport.ts'
+import type { DirectTransport, LocalTransport, OpenTransport, Transport } from './transport.ts'
 
 export interface TransportsParts extends OutboundParts {
   /** Opens what a provider keeps sealed. */
@@ -29,8 +29,8 @@ interface Kept {
 
 export class Transports {
   readonly #parts: TransportsParts
-  readonly #direct: Transport
-  readonly #local: Transport
+  readonly #direct: DirectTransport
+  readonly #local: LocalTransport
   /** By id of the provider. */
   readonly #kept = new Map<string, Kept>()
   #lookedAt = 0
@@ -64,12 +64,12 @@ export class Transports {
   }
 
   /** Our own MTA; all recipients of one hand-over have the same domain. */
-  direct(): Transport {
+  direct(): DirectTransport {
     return this.#direct
   }
 
   /** Mailboxes of this appliance. */
-  local(): Transport {
+  local(): LocalTransport {
     return this.#local
   }
 

@@ -5,6 +5,7 @@ import { type Connection, openConnection, type Way } from '../smtp/connection.ts
 import { Fault } from '../smtp/fault.ts'
 import { Pool } from '../smtp/pool.ts'
 import { ownReply } from '../smtp/reply.ts'
+import { HostGate } from './host-gate.ts'
 
 /** Connections to one server at a time, whatever the domains it serves. */
 export const HOST_CONNECTIONS_MAX = 10
@@ -20,11 +21,14 @@ interface ServersParts {
 }
 
 export class Servers {
+  /** Which of their addresses may be connected to now. */
+  readonly gate: HostGate
   readonly #parts: ServersParts
   readonly #pools = new Map<string, Pool>()
 
   constructor(parts: ServersParts) {
     this.#parts = parts
+    this.gate = new HostGate(parts.clock)
   }
 
   /** Connections to one address of a host. */
@@ -35,7 +39,7 @@ export class Servers {
     const pool: Pool = new Pool({
       clock: this.#parts.clock,
       most: HOST_CONNECTIONS_MAX,
-      open: (signal) => this.#open(host, address, signal),
+      open: (signal) => this.gate.connect(address, signal, () => this.#open(host, address, signal)),
       mayKeep: () => this.#pools.size <= KEPT_SERVERS_MAX,
       onEmpty: () => {
         if (this.#pools.get(key) === pool) this.#pools.delete(key)

@@ -23,12 +23,26 @@ export async function handOver(
   letter: Letter,
   parts: { clock: Clock; signal: AbortSignal },
 ): Promise<Offered> {
+  const { judged, connection } = await overConnection(pool, parts.signal, (ready) => offer(ready, letter, parts))
+  return { judged: judged!, connection }
+}
+
+/**
+ * Takes a connection for one message. Never throws for what the other side does.
+ * @param offerOver offers the message over a connection that is ready; null when it does not want to any more
+ */
+export async function overConnection(
+  pool: Pool,
+  signal: AbortSignal,
+  offerOver: (ready: Connection) => Promise<Judged | null>,
+): Promise<{ judged: Judged | null; connection: Connection | null }> {
   for (let tries = 0; ; tries++) {
-    const connection = await pool.take(parts.signal).catch(faultOf)
+    const connection = await pool.take(signal).catch(faultOf)
     if (connection instanceof Fault) return { judged: { kind: 'broken', fault: connection }, connection: null }
     const isKept = connection.mails > 0
-    const judged = await offer(connection, letter, parts).finally(() => pool.give(connection))
-    if (!isKept || !isStale(judged) || parts.signal.aborted || tries >= STALE_MAX) return { judged, connection }
+    const judged = await offerOver(connection).finally(() => pool.give(connection))
+    const isUseless = judged !== null && isKept && isStale(judged)
+    if (!isUseless || signal.aborted || tries >= STALE_MAX) return { judged, connection }
     // Nobody has to wait for their goodbyes.
     void pool.dropIdle()
   }

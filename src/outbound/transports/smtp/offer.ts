@@ -45,7 +45,7 @@ export async function offer(
   const judged = judge(await transfer(connection, rest, parts.clock).finally(deaf), rest, connection)
   if (judged.kind !== 'answered') return judged
   const said = judged.verdicts.values()
-  return { kind: 'answered', verdicts: barred.map((verdict) => verdict ?? said.next().value!) }
+  return { ...judged, verdicts: barred.map((verdict) => verdict ?? said.next().value!) }
 }
 
 /** What makes it useless to offer a mail to this server, whoever it is for; null when nothing does. */

@@ -9,8 +9,11 @@ import { isPermanent, isPositive, ownReply, type ServerReply } from './reply.ts'
 import type { Letter, Transfer } from './transfer.ts'
 
 export type Judged =
-  /** One verdict for each recipient, in their order. */
-  | { kind: 'answered'; verdicts: Verdict[] }
+  /**
+   * One verdict for each recipient, in their order.
+   * @property mayBeTaken true when the server has the whole message and has not answered to it: no other server may get it now
+   */
+  | { kind: 'answered'; verdicts: Verdict[]; mayBeTaken?: boolean }
   /** Nothing was said of any recipient: another way may do. */
   | { kind: 'broken'; fault: Fault }
   /** Whoever sends is turned away, whoever is written to. */
@@ -35,7 +38,8 @@ export function judge(transfer: Transfer, letter: Letter, { wire }: Connection):
     return isPositive(said) ? whole! : recipientVerdict(said, kept(said), recipients.slice(0, index))
   })
   const isDecided = verdicts.some((verdict) => verdict !== broken)
-  return isDecided || transfer.isWhole ? { kind: 'answered', verdicts } : { kind: 'broken', fault: fault! }
+  const mayBeTaken = transfer.isWhole && content === null
+  return isDecided || mayBeTaken ? { kind: 'answered', verdicts, mayBeTaken } : { kind: 'broken', fault: fault! }
 }
 
 /** A refusal at MAIL is one of the sender, but where it is about the size that was told with it (RFC 1870 6). */

@@ -3,11 +3,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type Clock, systemClock } from '../../../../src/base/clock.ts'
+import { SEARCH_MS } from '../../../../src/outbound/transports/direct/search.ts'
 import { HOST_CONNECTIONS_MAX, KEPT_SERVERS_MAX } from '../../../../src/outbound/transports/direct/servers.ts'
-import { openDirect, SEARCH_MS } from '../../../../src/outbound/transports/direct.ts'
+import { openDirect } from '../../../../src/outbound/transports/direct.ts'
 import { findAddresses } from '../../../../src/outbound/transports/smtp/addresses.ts'
 import { ADDRESSES_MAX } from '../../../../src/outbound/transports/smtp/limits.ts'
-import type { Transport } from '../../../../src/outbound/transports/transport.ts'
+import type { DirectTransport } from '../../../../src/outbound/transports/transport.ts'
 import { carrierConfig, handover, inShort, turns } from '../../../support/carriers.ts'
 import { ManualClock } from '../../../support/clock.ts'
 import { type Names, type Zone, zoneResolver } from '../../../support/dns.ts'
@@ -17,7 +18,7 @@ const EHLO = '250-mx.script.test\r\n250 PIPELINING'
 /** All of 127/8 is this machine. */
 const address = (n: number) => `127.0.${1 + Math.floor(n / 200)}.${1 + (n % 200)}`
 
-function openFor(port: number, zone: Zone, clock: Clock = systemClock): Transport {
+function openFor(port: number, zone: Zone, clock: Clock = systemClock): DirectTransport {
   const config = carrierConfig({ DIRECT_PORT: String(port) })
   return openDirect({ clock, config, resolver: zoneResolver(zone) })
 }

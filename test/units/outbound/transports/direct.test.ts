@@ -8,8 +8,17 @@ import { openResolver } from '../../../../src/base/resolver.ts'
 import { findRoute, HOSTS_MAX } from '../../../../src/outbound/transports/direct/route.ts'
 import { openDirect } from '../../../../src/outbound/transports/direct.ts'
 import { CONNECT_MS } from '../../../../src/outbound/transports/smtp/limits.ts'
-import type { Handed, Handover } from '../../../../src/outbound/transports/transport.ts'
-import { carrierConfig, firstVerdict, handover, inShort, MAIL, turns, wordsOf } from '../../../support/carriers.ts'
+import type { Answered, NotTried } from '../../../../src/outbound/transports/transport.ts'
+import {
+  type AnyHandover,
+  carrierConfig,
+  firstVerdict,
+  handover,
+  inShort,
+  MAIL,
+  turns,
+  wordsOf,
+} from '../../../support/carriers.ts'
 import { ManualClock } from '../../../support/clock.ts'
 import { type Names, startDns, type Zone, zoneResolver } from '../../../support/dns.ts'
 import {
@@ -27,9 +36,9 @@ const EHLO = '250-mx.script.test\r\n250 PIPELINING'
 async function hand(
   port: number,
   zone: Zone,
-  given: Partial<Handover> = {},
+  given: Partial<AnyHandover> = {},
   env: Record<string, string> = {},
-): Promise<Handed> {
+): Promise<Answered | NotTried> {
   const config = carrierConfig({ DIRECT_PORT: String(port), ...env })
   const direct = openDirect({ clock: systemClock, config, resolver: zoneResolver(zone) })
   try {

@@ -4,8 +4,7 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { SUSPENDED_DEFER_MS } from '../../../../src/directory/receiver.ts'
 import { RECEIVED_MAX } from '../../../../src/outbound/transports/local.ts'
-import type { Handover } from '../../../../src/outbound/transports/transport.ts'
-import { firstVerdict, handover, inShort, MAIL, wordsOf } from '../../../support/carriers.ts'
+import { type AnyHandover, firstVerdict, handover, inShort, MAIL, wordsOf } from '../../../support/carriers.ts'
 import { ManualClock } from '../../../support/clock.ts'
 import { startHouse } from '../../../support/house.ts'
 import { keptIn, logOf, rawOf, sweepContent } from '../../../support/kept.ts'
@@ -25,8 +24,11 @@ let count = 0
 /** A mail that no other test has sent. */
 const fresh = (extra = '') => Buffer.from(`${extra}Message-ID: <${++count}@house.test>\r\n${MAIL}`)
 
-const hand = (given: Partial<Handover> = {}) =>
-  app.outbound.transports.local().hand(handover({ recipients: ['ben@in.test'], bytes: fresh(), ...given }))
+/** Each hand-over is of a message of its own unless it says which. */
+const hand = (given: Partial<AnyHandover> = {}) =>
+  app.outbound.transports
+    .local()
+    .hand(handover({ emailId: `eml_${++count}`, recipients: ['ben@in.test'], bytes: fresh(), ...given }))
 
 async function eventsOf(type: string): Promise<{ data: Record<string, unknown> }[]> {
   const rows = await app.db.scan.all<{ body: string }>('SELECT body FROM events WHERE type = ? ORDER BY n', [type])
@@ -35,7 +37,7 @@ async function eventsOf(type: string): Promise<{ data: Record<string, unknown> }
 
 test('a mail is stored as if it had come from outside, with its trace, its log row and its event', async () => {
   const bytes = fresh()
-  const handed = await hand({ bytes })
+  const handed = await hand({ bytes, emailId: 'eml_test' })
   assert.deepEqual(inShort(handed), ['sent'])
   assert.ok(handed.kind === 'answered')
   assert.equal(handed.confirmation, 'local')
@@ -86,15 +88,39 @@ test('fields that claim to be ours are taken out', async () => {
   assert.ok(!raw.includes('X-Spam'))
 })
 
-test('the same mail twice is one message: the first answer was lost', async () => {
-  const bytes = fresh()
+test('the same message twice is one copy, however its signature differs and however late it comes', async () => {
   const before = (await keptIn(house, ben.id)).length
-  for (let i = 0; i < 2; i++) assert.deepEqual(inShort(await hand({ bytes, uncertain: i > 0 })), ['sent'])
+  for (let i = 0; i < 3; i++) {
+    const bytes = fresh(`DKIM-Signature: v=1; t=${i}\r\n`)
+    assert.deepEqual(inShort(await hand({ bytes, emailId: 'eml_twice', uncertain: i > 0 })), ['sent'])
+    clock.advance(20 * 3_600_000)
+  }
   assert.equal((await keptIn(house, ben.id)).length, before + 1)
   assert.equal((await logOf(house, team.id)).at(-1)!.status, 'duplicate')
   const told = (await eventsOf('message.received')).length
-  await hand({ bytes })
+  await hand({ emailId: 'eml_twice' })
   assert.equal((await eventsOf('message.received')).length, told)
+})
+
+test('two addresses of one mailbox are one copy', async () => {
+  const before = (await keptIn(house, ben.id)).length
+  assert.deepEqual(inShort(await hand({ recipients: ['ben@in.test', 'ben+news@in.test'] })), ['sent', 'sent'])
+  assert.equal((await keptIn(house, ben.id)).length, before + 1)
+})
+
+test('what becomes of the deliveries is written with the copies, or neither is', async () => {
+  const before = (await keptIn(house, ben.id)).length
+  const record: AnyHandover['record'] = async (tx, { verdicts }) => {
+    const known = await tx.all('SELECT 1 FROM local_copies WHERE email_id = ?', ['eml_unit'])
+    assert.deepEqual([known.length, verdicts.map(({ kind }) => kind)], [1, ['sent']])
+    throw new Error('The delivery cannot be written down.')
+  }
+  const failed = await hand({ emailId: 'eml_unit', record })
+  assert.deepEqual([inShort(failed), failed.isRecorded], [['later transient'], false])
+  assert.equal((await keptIn(house, ben.id)).length, before)
+  const again = await hand({ emailId: 'eml_unit' })
+  assert.deepEqual([inShort(again), again.isRecorded], [['sent'], true])
+  assert.equal((await keptIn(house, ben.id)).length, before + 1)
 })
 
 test('tags, letters and quotes mean the same mailbox', async () => {
@@ -152,9 +178,9 @@ test('everybody is answered for himself', async () => {
 })
 
 test('several recipients are not named in the trace', async () => {
-  await hand({ recipients: ['ben@in.test', 'fan@in.test'] })
+  await hand({ recipients: ['ben@in.test', 'fan@in.test'], emailId: 'eml_several' })
   const raw = await rawOf(house, (await keptIn(house, ben.id)).at(-1)!.id)
-  assert.match(raw, /^Received: by mx\.mailstead\.test with local id eml_test;/m)
+  assert.match(raw, /^Received: by mx\.mailstead\.test with local id eml_several;/m)
 })
 
 test('a filter of the domain holds where the mailbox has none', async () => {

@@ -1,0 +1,192 @@
+// One message on its way through the mail servers of a domain: what one of them does not take now the next one may (RFC 5321 §5.1).
+
+import type { Clock } from '../../../base/clock.ts'
+import type { Resolver } from '../../../base/resolver.ts'
+import type { Reply } from '../../records.ts'
+import { findAddresses } from '../smtp/addresses.ts'
+import type { Connection } from '../smtp/connection.ts'
+import { Fault, moreTelling, NO_ROUTE, nowhere } from '../smtp/fault.ts'
+import { overConnection } from '../smtp/hand.ts'
+import { ADDRESSES_MAX } from '../smtp/limits.ts'
+import { isVerdict, letterOf, offer } from '../smtp/offer.ts'
+import { TEXT_MAX } from '../smtp/reply.ts'
+import type { Judged } from '../smtp/verdicts.ts'
+import type { Answered, DirectHandover, NotTried, Verdict } from '../transport.ts'
+import { NotConnected } from './host-gate.ts'
+import { LOOP, type Servers } from './servers.ts'
+
+/** No further server is begun with after so many ms: the next try comes anyway. */
+export const SEARCH_MS = 300_000
+/** RFC 1047: servers that may have taken the message without our hearing of it; with more of them it would arrive too often. */
+const DOUBTS_MAX = 2
+/** RFC 7504: a host that takes no mail whatsoever. */
+const NO_MAIL_HERE = new Set([521, 556])
+
+const CANCELLED = never({ smtpCode: null, enhancedCode: null, text: 'The delivery was cancelled.' })
+
+type Later = Extract<Verdict, { kind: 'later' }>
+
+interface SearchParts {
+  clock: Clock
+  resolver: Resolver
+  servers: Servers
+  /** Whether mail servers may have private addresses. */
+  allowPrivate: boolean
+}
+
+export class Search {
+  /** Why no server took the message up; null where one did, or where that will not change. */
+  unreached: Fault | null = null
+  readonly #parts: SearchParts
+  readonly #handover: DirectHandover
+  /** Why servers, or addresses of them, were of no use. */
+  readonly #faults: Fault[] = []
+  readonly #failedAddresses: string[] = []
+  /** By recipient: what the last word is, and what was said by a server that would rather have it later. */
+  readonly #final = new Map<string, Verdict>()
+  readonly #later = new Map<string, Later>()
+  #addressesLeft = ADDRESSES_MAX
+  #doubts = 0
+  #peer: string | null = null
+  #wasOffered = false
+  #isWithdrawn = false
+
+  constructor(parts: SearchParts, handover: DirectHandover) {
+    this.#parts = parts
+    this.#handover = handover
+  }
+
+  /** @param hosts in the order in which to try them, at least one */
+  async run(hosts: readonly string[]): Promise<Answered | NotTried> {
+    const end = this.#parts.clock.now() + SEARCH_MS
+    for (const host of hosts) {
+      for (const address of await this.#addressesOf(host)) {
+        const isDone = await this.#try(host, address)
+        if (this.#isOver(end)) return this.#result(hosts[0]!)
+        if (isDone) break
+      }
+    }
+    return this.#result(hosts[0]!)
+  }
+
+  get #open(): string[] {
+    return this.#handover.recipients.filter((recipient) => !this.#final.has(recipient))
+  }
+
+  #isOver(end: number): boolean {
+    if (this.#isWithdrawn || this.#handover.signal.aborted || this.#doubts >= DOUBTS_MAX) return true
+    return this.#open.length === 0 || this.#parts.clock.now() >= end
+  }
+
+  async #addressesOf(host: string): Promise<string[]> {
+    const found = await findAddresses(this.#parts.resolver, host, this.#parts.allowPrivate)
+    if (found.kind === 'found') return found.addresses.slice(0, Math.max(this.#addressesLeft, 0))
+    this.#faults.push(nowhere(host, found.kind))
+    return []
+  }
+
+  /** @returns true where the other addresses of the host would say the same */
+  async #try(host: string, address: string): Promise<boolean> {
+    const { servers } = this.#parts
+    this.#addressesLeft--
+    if (this.#handover.isUrgent) servers.gate.lift(address)
+    const offerOver = (ready: Connection) => this.#offer(ready)
+    const pool = servers.at(host, address)
+    const { judged, connection } = await overConnection(pool, this.#handover.signal, offerOver)
+    if (judged === null) return true
+    const silence = connection?.wire.fault ?? null
+    if (silence?.kind === 'timeout') servers.gate.noteSilence(address, silence)
+    else if (connection !== null) servers.gate.noteAnswer(address)
+    if (judged.kind === 'broken') return this.#failed(judged.fault, address)
+    this.#peer = host
+    if (judged.kind === 'answered') return this.#answered(judged, connection)
+    const { stage, reply, cause } = judged
+    if (reply.smtpCode! < 500) return this.#failed(new Fault('refused', stage, reply, cause), address)
+    // Here nobody else can send for us: what is said of the sender is said of the message.
+    for (const recipient of this.#open) this.#final.set(recipient, never(reply))
+    return true
+  }
+
+  /** @returns null when the message must not leave any more */
+  async #offer(ready: Connection): Promise<Judged | null> {
+    const { mailFrom, signal } = this.#handover
+    const judged = await this.#handover.lend<Judged>(async (bytes, held) => {
+      this.#wasOffered = true
+      // Of those whose delivery was cancelled meanwhile nothing is heard any more.
+      for (const recipient of this.#open) if (!held.includes(recipient)) this.#final.set(recipient, CANCELLED)
+      const letter = letterOf({ bytes, mailFrom, recipients: this.#open })
+      if (isVerdict(letter)) return { kind: 'answered', verdicts: this.#open.map(() => letter) }
+      return offer(ready, letter, { clock: this.#parts.clock, signal })
+    })
+    this.#isWithdrawn = judged === null
+    return judged
+  }
+
+  #failed(fault: Fault, address: string): false {
+    this.#faults.push(fault)
+    this.#failedAddresses.push(address)
+    return false
+  }
+
+  #answered({ verdicts, mayBeTaken }: Extract<Judged, { kind: 'answered' }>, connection: Connection | null): true {
+    if (mayBeTaken) this.#doubts++
+    for (const [index, recipient] of this.#open.entries()) {
+      const verdict = noted(verdicts[index]!, connection)
+      if (verdict.kind !== 'later') this.#final.set(recipient, verdict)
+      // The words of a server say more than that a connection was lost.
+      else if ((this.#later.get(recipient)?.reply.smtpCode ?? null) === null) this.#later.set(recipient, verdict)
+    }
+    return true
+  }
+
+  #result(firstHost: string): Answered | NotTried {
+    const skipped = this.#faults.filter((fault) => fault instanceof NotConnected)
+    const isUntried = !this.#wasOffered && this.#faults.length > 0 && skipped.length === this.#faults.length
+    if (isUntried) return notTried(skipped)
+    if (this.#isWithdrawn && !this.#wasOffered)
+      return { kind: 'not_tried', until: this.#parts.clock.now(), failure: null }
+    const said = (recipient: string) => this.#final.get(recipient) ?? this.#later.get(recipient)
+    const verdicts = this.#handover.recipients.map((recipient) => said(recipient) ?? this.#unreached())
+    const peer = this.#peer ?? firstHost
+    return { kind: 'answered', verdicts, confirmation: 'recipient_mx', remoteIds: [], peer }
+  }
+
+  /** No server took the message up: what is to be told. */
+  #unreached(): Verdict {
+    const faults = this.#faults
+    const all = (isSo: (reply: Reply) => boolean) => faults.every(({ reply }) => isSo(reply))
+    const loop = faults.find(({ reply }) => reply.enhancedCode === LOOP)
+    if (loop) return never(loop.reply)
+    // RFC 5321 5.1: with MX records of which none is of use the mail cannot be delivered.
+    const isUseless = all(({ enhancedCode }) => enhancedCode === NO_ROUTE)
+    if (isUseless || all(({ smtpCode }) => NO_MAIL_HERE.has(smtpCode ?? 0))) return never(faults[0]!.reply)
+    this.unreached = faults.reduce((first, second) => moreTelling(first, second))
+    const { reply, cause } = this.unreached
+    const { gate } = this.#parts.servers
+    const times = this.#failedAddresses.map((address) => gate.failureOf(address)?.until ?? 0)
+    return { kind: 'later', reply, cause, notBefore: times.length === 0 ? 0 : Math.min(...times) }
+  }
+}
+
+/** Every address is left alone for now: until the first of them may be tried. */
+function notTried(skipped: readonly NotConnected[]): NotTried {
+  const failed = skipped.filter(({ hasFailed }) => hasFailed)
+  const until = Math.min(...skipped.map((fault) => fault.until))
+  if (failed.length < skipped.length) return { kind: 'not_tried', until, failure: null }
+  const { reply, cause } = failed.reduce<Fault>((first, second) => moreTelling(first, second), failed[0]!)
+  return { kind: 'not_tried', until, failure: { reply, cause } }
+}
+
+/** How the message went is told with what the server said of it. */
+function noted(verdict: Verdict, connection: Connection | null): Verdict {
+  if (verdict.kind !== 'sent' || connection === null) return verdict
+  const { security } = connection.wire
+  const checked = security?.verified ? 'certificate verified' : 'certificate not verified'
+  const note = security === null ? ' (without TLS)' : ` (${security.protocol}, ${checked})`
+  const { reply } = verdict
+  return { kind: 'sent', reply: { ...reply, text: reply.text.slice(0, TEXT_MAX - note.length) + note } }
+}
+
+function never(reply: Reply): Verdict {
+  return { kind: 'never', reply, about: 'recipient' }
+}

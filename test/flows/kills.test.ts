@@ -1,0 +1,247 @@
+// Killed again and again while messages come in, are sent to others and to mailboxes here, and are told to a webhook: then everything
+// is counted. KILLS says how often; more than the suite takes by itself is for a night of testing.
+
+import assert from 'node:assert/strict'
+import type { ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { ManualClock } from '../support/clock.ts'
+import { startDns } from '../support/dns.ts'
+import { startHook } from '../support/hook.ts'
+import { freePorts, startHouse, type TestHouse } from '../support/house.ts'
+import { keptIn, sweepContent } from '../support/kept.ts'
+import { startMailServer } from '../support/mail-server.ts'
+import { Random } from '../support/random.ts'
+import { serve, servedEnv } from '../support/served.ts'
+import { plainMail, SmtpClient } from '../support/smtp.ts'
+
+const KILLS = Number(process.env.KILLS ?? 6)
+const SEED = Number(process.env.SEED ?? Date.now() % 1_000_000)
+/** Clients that send at a time, by SMTP and through the API. */
+const SMTP_CLIENTS = 3
+const API_CLIENTS = 3
+/** Messages that are being handed over when a process dies: the server may have taken them, and nobody wrote it down. */
+const UNDER_WAY = 10
+const MINUTE = 60_000
+
+const zone = {
+  'customer.example': { MX: [{ priority: 10, exchange: 'mx.customer.example' }] },
+  'mx.customer.example': { A: ['127.0.0.1'] },
+  'hooks.test': { A: ['127.0.0.1'] },
+}
+
+interface Furnished {
+  key: string
+  /** Ids of mailboxes: one for mail from outside, two for mail from here. */
+  ina: string
+  ben: string
+  eve: string
+}
+
+/** Clients that do not give up before they have their answer. */
+class Load {
+  /** Subjects of messages from outside, and numbers of batches, that were answered. */
+  readonly received: string[] = []
+  readonly batches: number[] = []
+  readonly #ports: { smtp: number; send: number }
+  readonly #key: string
+  #isOpen = Promise.withResolvers<void>()
+  #isOver = false
+  #answers = 0
+  #reached = { count: Number.POSITIVE_INFINITY, resolve: () => {} }
+  #numbers = 0
+
+  constructor(ports: { smtp: number; send: number }, key: string) {
+    this.#ports = ports
+    this.#key = key
+  }
+
+  /** The appliance is open. */
+  open(): void {
+    this.#isOpen.resolve()
+  }
+
+  /** The appliance is about to be killed: whoever fails waits for the next one. */
+  shut(): void {
+    this.#isOpen = Promise.withResolvers<void>()
+  }
+
+  /** Resolves when so many more answers have come. */
+  answers(more: number): Promise<void> {
+    return new Promise((resolve) => {
+      this.#reached = { count: this.#answers + more, resolve }
+    })
+  }
+
+  /** Works until `stop`, and then to the end of what was begun. */
+  async run(): Promise<void> {
+    const loop = async (work: (n: number) => Promise<void>) => {
+      while (!this.#isOver) await work(++this.#numbers)
+    }
+    await Promise.all([
+      ...Array.from({ length: SMTP_CLIENTS }, () => loop((n) => this.#receive(n))),
+      ...Array.from({ length: API_CLIENTS }, () => loop((n) => this.#send(n))),
+    ])
+  }
+
+  stop(): void {
+    this.#isOver = true
+  }
+
+  async #receive(n: number): Promise<void> {
+    const subject = `In ${n}`
+    const from = 'bob@customer.example'
+    const content = plainMail({ from, to: 'ina@shop.test', subject, id: `${n}@customer.example` })
+    await this.#untilAnswered(async () => {
+      await using client = await SmtpClient.greet(this.#ports.smtp)
+      return (await client.mail({ from, to: 'ina@shop.test', content })).code === 250
+    })
+    this.received.push(subject)
+  }
+
+  /** One message to others, one to a mailbox here, and one to both. */
+  async #send(n: number): Promise<void> {
+    const messageTo = (to: string, more = {}) => {
+      return { from: { email: 'news@shop.test' }, to: { email: to }, subject: `Out ${n}`, text_body: 'Hello.', ...more }
+    }
+    const messages = [
+      messageTo(`p${n}@customer.example`),
+      messageTo('ben@shop.test'),
+      messageTo('eve@shop.test', { cc: [{ email: `q${n}@customer.example` }] }),
+    ]
+    const headers = {
+      ...{ 'content-type': 'application/json', authorization: `Bearer ${this.#key}` },
+      ...{ 'idempotency-key': `batch-${n}` },
+    }
+    await this.#untilAnswered(async () => {
+      const url = `http://127.0.0.1:${this.#ports.send}/api/v1/emails/send/batch`
+      const reply = await fetch(url, { method: 'POST', headers, body: JSON.stringify({ messages }) })
+      const body = (await reply.json()) as { data?: { summary: { queued: number } } }
+      return reply.status === 200 && body.data?.summary.queued === messages.length
+    })
+    this.batches.push(n)
+  }
+
+  async #untilAnswered(ask: () => Promise<boolean>): Promise<void> {
+    do await this.#isOpen.promise
+    while (!(await ask().catch(() => false)))
+    if (++this.#answers >= this.#reached.count) this.#reached.resolve()
+  }
+}
+
+async function furnish(dataDir: string, hookUrl: string, env: Record<string, string>): Promise<Furnished> {
+  await using house = await startHouse({ dataDir, zone, env })
+  const team = await house.team()
+  await team.domain('shop.test')
+  const [ina, ben, eve] = [
+    await team.mailbox('ina@shop.test'),
+    await team.mailbox('ben@shop.test'),
+    await team.mailbox('eve@shop.test'),
+  ]
+  const made = await house.call('POST', '/webhooks', team.key, { url: hookUrl, event_types: ['*'] })
+  assert.equal(made.status, 201)
+  return { key: team.key, ina: ina.id, ben: ben.id, eve: eve.id }
+}
+
+/** How often each of them occurs, for those that do not occur once. */
+function notOnce(list: readonly string[], expected: readonly string[]): Record<string, number> {
+  const counts = new Map(expected.map((one) => [one, 0]))
+  for (const one of list) counts.set(one, (counts.get(one) ?? 0) + 1)
+  return Object.fromEntries([...counts].filter(([, count]) => count !== 1))
+}
+
+/** Lets everything that waits be done, whatever was put off meanwhile. */
+async function finish(house: TestHouse, clock: ManualClock): Promise<void> {
+  for (let rounds = 0; rounds < 60; rounds++) {
+    await house.settle()
+    const row = await house.app.db.read.get<{ open: number }>(
+      `SELECT (SELECT count(*) FROM queue) + (SELECT count(*) FROM events WHERE told = 0) +
+         (SELECT count(*) FROM webhook_queue) AS open`,
+    )
+    if (row!.open === 0) return
+    clock.advance(MINUTE)
+  }
+  assert.fail('something waits for ever')
+}
+
+test('nothing is lost and nothing is stored twice, however often the process is killed', {
+  timeout: 600_000,
+}, async (t) => {
+  t.diagnostic(`KILLS=${KILLS} SEED=${SEED}`)
+  const random = new Random(SEED)
+  const dataDir = await mkdtemp(join(tmpdir(), 'mailstead-kills-'))
+  t.after(() => rm(dataDir, { recursive: true }))
+  await using dns = await startDns(zone)
+  await using remote = await startMailServer({ closeTimeout: 10 })
+  await using hook = await startHook()
+  const settings = {
+    ...{ ALLOW_PRIVATE_SMTP_HOSTS: 'true', DIRECT_PORT: String(remote.port) },
+    ...{ ALLOW_PRIVATE_WEBHOOKS: 'true', EXTRA_CA_FILE: hook.caFile },
+  }
+  const furnished = await furnish(dataDir, hook.url(), settings)
+  const [smtp, send] = await freePorts()
+  const ports = { SMTP_PORT: String(smtp), SEND_PORT: String(send), RATE_LIMIT_PER_MINUTE: '100000' }
+  const env = servedEnv(dataDir, { DNS_SERVERS: dns.address, ...ports, ...settings })
+
+  const load = new Load({ smtp, send }, furnished.key)
+  const working = load.run()
+  const end = async (child: ChildProcess, signal: 'SIGKILL' | 'SIGTERM') => {
+    const ended = once(child, 'exit')
+    child.kill(signal)
+    assert.deepEqual(await ended, signal === 'SIGKILL' ? [null, signal] : [0, null])
+  }
+  for (let kills = 0; kills < KILLS; kills++) {
+    const child = await serve(env)
+    const enough = load.answers(5 + random.below(30))
+    load.open()
+    await enough
+    load.shut()
+    await end(child, 'SIGKILL')
+  }
+  const child = await serve(env)
+  load.stop()
+  load.open()
+  await working
+  await end(child, 'SIGTERM')
+
+  const clock = new ManualClock(Date.now())
+  await using house = await startHouse({ dataDir, zone, env: settings, clock })
+  await finish(house, clock)
+  const { received, batches } = load
+  t.diagnostic(`${received.length} messages came in, ${batches.length} batches went out`)
+
+  const inbound = (await keptIn(house, furnished.ina)).map(({ subject }) => subject)
+  assert.deepEqual(notOnce(inbound, received), {}, 'what came in is stored once')
+  for (const mailbox of [furnished.ben, furnished.eve]) {
+    const copies = (await keptIn(house, mailbox)).map(({ subject }) => subject)
+    const expected = batches.map((n) => `Out ${n}`)
+    assert.deepEqual(notOnce(copies, expected), {}, 'copies in mailboxes here are stored once')
+  }
+
+  const arrived = remote.mails.flatMap(({ to }) => to)
+  const wanted = batches.flatMap((n) => [`p${n}@customer.example`, `q${n}@customer.example`])
+  assert.deepEqual(new Set(arrived), new Set(wanted), 'what went to others has arrived')
+  const doubles = arrived.length - wanted.length
+  t.diagnostic(`${doubles} of ${wanted.length} messages to others arrived twice`)
+  assert.ok(doubles <= KILLS * UNDER_WAY, `${doubles} doubles`)
+
+  const statuses = await house.app.db.scan.all('SELECT status, count(*) AS count FROM deliveries GROUP BY status')
+  assert.deepEqual(
+    statuses.map((row) => ({ ...(row as object) })),
+    [{ status: 'sent', count: batches.length * 4 }],
+  )
+
+  const events = await house.app.db.scan.all<{ id: string; type: string }>('SELECT id, type FROM events')
+  const countOf = (type: string) => events.filter((event) => event.type === type).length
+  assert.equal(countOf('message.received'), received.length + batches.length * 2)
+  assert.equal(countOf('message.delivered'), batches.length * 4)
+  const told = hook.told.map(({ headers }) => headers['x-service-event-id']!)
+  assert.deepEqual(new Set(told), new Set(events.map(({ id }) => id)), 'the webhook was told of every event')
+  t.diagnostic(`${told.length - events.length} of ${events.length} events were told twice`)
+  assert.ok(told.length - events.length <= KILLS * 100, 'few events are told twice')
+  // Content comes before the row that names it: what a kill left in between goes with the next clean-up.
+  await sweepContent(house, clock)
+})

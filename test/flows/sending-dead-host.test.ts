@@ -1,0 +1,116 @@
+// A mail server that takes connections and never greets: what waits for it holds up nobody else, and leaves when it works again.
+
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import type { NewMail } from '../../src/outbound/submit/new-mail.ts'
+import { turns } from '../support/carriers.ts'
+import { ManualClock } from '../support/clock.ts'
+import { startHouse } from '../support/house.ts'
+import { startScript } from '../support/mail-server.ts'
+
+const DOMAINS = 30
+const MESSAGES = 300
+const OTHERS = 40
+const SECOND = 1000
+
+const clock = new ManualClock()
+let isDead = true
+/** Recipients whose message was taken. */
+const taken: string[] = []
+const answers = {
+  EHLO: '250-mx.script.test\r\n250 PIPELINING',
+  RCPT: (line: string) => {
+    taken.push(/<(.*)>/.exec(line)![1]!)
+    return '250 2.1.5 Ok'
+  },
+}
+const hanging = await startScript((peer) => (isDead ? peer.closed() : peer.talk(answers)))
+const healthy = await startScript((peer) => peer.talk(answers), '127.0.0.2', hanging.port)
+
+const names = Array.from({ length: DOMAINS }, (_, i) => `dead${i}.example`)
+const mx = (exchange: string) => ({ MX: [{ priority: 10, exchange }] })
+const house = await startHouse({
+  clock,
+  zone: {
+    ...Object.fromEntries(names.map((name) => [name, mx('mx.dead.example')])),
+    'mx.dead.example': { A: ['127.0.0.1'] },
+    'healthy.example': mx('mx.healthy.example'),
+    'mx.healthy.example': { A: ['127.0.0.2'] },
+  },
+  env: { ALLOW_PRIVATE_SMTP_HOSTS: 'true', DIRECT_PORT: String(hanging.port) },
+})
+after(async () => {
+  await house.close()
+  await healthy[Symbol.asyncDispose]()
+  await hanging[Symbol.asyncDispose]()
+})
+const team = await house.team()
+await team.domain('shop.test')
+
+function mailTo(to: string): NewMail {
+  return {
+    ...{ from: { email: 'news@shop.test', name: '' }, to: [{ email: to, name: '' }], cc: [], bcc: [], replyTo: [] },
+    ...{ subject: 'Hello', textBody: 'Hello.', htmlBody: null, headers: {}, attachments: [], returnPath: null },
+    ...{ inReplyTo: null, sendAt: null, undoSeconds: 0, saveToSent: false },
+  }
+}
+
+async function submit(recipients: string[]): Promise<void> {
+  const sender = { kind: 'team', teamId: team.id, source: 'batch_api' } as const
+  for (let at = 0; at < recipients.length; at += 100) {
+    await house.app.outbound.submitter.submit(sender, recipients.slice(at, at + 100).map(mailTo))
+  }
+}
+
+/** Lets time pass, a little at a time, until something is so. @returns how long it took, in ms of the clock */
+async function passUntil(isSo: () => Promise<boolean>, stepMs: number, limitMs: number): Promise<number> {
+  const began = clock.now()
+  while (!(await isSo())) {
+    assert.ok(clock.now() - began < limitMs, `it was not so after ${limitMs / SECOND} s`)
+    // The work of the appliance is done in real time: each of these waits for what is written at the moment.
+    for (let i = 0; i < 20; i++) await house.app.db.write(async () => turns(10))
+    clock.advance(stepMs)
+  }
+  return clock.now() - began
+}
+
+async function countOf(status: string): Promise<number> {
+  const { total } = (await house.app.db.read.get<{ total: number }>(
+    'SELECT count(*) AS total FROM deliveries WHERE status = ?',
+    [status],
+  ))!
+  return total
+}
+
+test('300 messages to 30 domains behind a server that never greets hold up nobody', async (t) => {
+  await submit(Array.from({ length: MESSAGES }, (_, i) => `p${i}@${names[i % DOMAINS]}`))
+  await hanging.connected(1)
+  await submit(Array.from({ length: OTHERS }, (_, i) => `p${i}@healthy.example`))
+  const took = await passUntil(async () => (await countOf('sent')) === OTHERS, SECOND / 4, 20 * SECOND)
+  t.diagnostic(`the others took ${took / SECOND} s`)
+  assert.ok(took <= 10 * SECOND, `${took} ms`)
+  assert.ok(hanging.connections <= 2, String(hanging.connections))
+})
+
+test('what it did not take is told as a delay, and costs few connections however long it lasts', async () => {
+  await passUntil(
+    async () => {
+      const row = await house.app.db.read.get<{ total: number }>(
+        `SELECT count(*) AS total FROM deliveries WHERE status_reason LIKE 'deferred: mx.dead.example did not answer%'`,
+      )
+      return row!.total === MESSAGES
+    },
+    2 * SECOND,
+    300 * SECOND,
+  )
+  const { most } = (await house.app.db.read.get<{ most: number }>('SELECT max(attempts) AS most FROM deliveries'))!
+  assert.equal(most, 1)
+  assert.ok(hanging.connections <= 6, String(hanging.connections))
+})
+
+test('it gets everything once it works again', async () => {
+  isDead = false
+  await passUntil(async () => (await countOf('sent')) === MESSAGES + OTHERS, 5 * SECOND, 1800 * SECOND)
+  assert.equal(new Set(taken).size, MESSAGES + OTHERS)
+  assert.equal(taken.length, MESSAGES + OTHERS)
+})

@@ -1,0 +1,17 @@
+// A process that dies behind the commit which stores copies of a message in mailboxes here.
+
+import process from 'node:process'
+import { loadConfig } from '../../src/config/load.ts'
+import { openHouse } from '../../src/main.ts'
+
+await openHouse(loadConfig(process.env), {
+  workers: 'here',
+  async prepare({ store }) {
+    const deliver = store.deliver.bind(store)
+    store.deliver = async (...given) => {
+      const delivered = await deliver(...given)
+      process.kill(process.pid, 'SIGKILL')
+      return delivered
+    }
+  },
+})
