@@ -27,6 +27,7 @@ import { Cleaner } from './mail/clean/cleaner.ts'
 import { Extractor } from './mail/extract/extractor.ts'
 import { Inspector } from './mail/inspector.ts'
 import { type Outbound, openOutbound } from './outbound/outbound.ts'
+import type { CloseLinks } from './store/deliver.ts'
 import { Following } from './store/following.ts'
 import { openStore, type Store } from './store/store.ts'
 
@@ -100,7 +101,8 @@ export async function openContext(config: Config, overrides: Overrides = {}): Pr
   const wake = openWake(config.DATA_DIR)
   const outbox = new Outbox(wake)
   const telling = new Telling({ db, clock, log, config, vault, resolver, wake, outbox })
-  const store = openStore({ db, blobsDb, clock, vault, wake })
+  const closeLinks = closesLinks(config, log, () => directory)
+  const store = openStore({ db, blobsDb, clock, vault, wake, closeLinks })
   const openAccount = store.openAccount
   const noteRoom = (tx: Tx, mailboxId: string) => store.quotas.noteRoom(tx, mailboxId)
   const directory: Directory = openDirectory({
@@ -139,6 +141,17 @@ export async function openContext(config: Config, overrides: Overrides = {}): Pr
       const parts = [outbound, telling, inspector, cleaner, extractor, resolver, threads, blobsDb, db]
       await closeAll([...parts.map((part) => () => part.close()), async () => freeFolder()])
     },
+  }
+}
+
+/** Ends the links in a message that reaches a mailbox, unless the operator mails them there. */
+function closesLinks({ SIGN_IN_LINKS_TO_LOCAL }: Config, log: Log, directory: () => Directory): CloseLinks {
+  return async (tx, tokens) => {
+    if (SIGN_IN_LINKS_TO_LOCAL) return
+    const { people, agents } = directory()
+    const links = (await people.links.drop(tx, tokens)) + (await agents.invites.dropLinks(tx, tokens))
+    if (links === 0) return
+    tx.afterCommit(() => log.warn({ event: 'people.link_ended', links }, 'A sign-in link reached a mailbox'))
   }
 }
 

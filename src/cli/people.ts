@@ -1,7 +1,8 @@
 // `mailstead member add`, `login-link`: who may open the console, also before any mail can leave.
 
 import { ProductError } from '../base/errors.ts'
-import { MEMBER_ROLES, type MemberRole } from '../directory/people/members.ts'
+import type { Directory } from '../directory/directory.ts'
+import { checkPersonEmail, MEMBER_ROLES, type MemberRole } from '../directory/people/members.ts'
 import { type Command, TEAM_OPTION } from './command.ts'
 import { chooseTeam } from './team-choice.ts'
 
@@ -21,26 +22,61 @@ export const memberAdd: Command = {
     const { id, email } = await db.write((tx) => directory.people.members.add(tx, team.id, person))
     return {
       data: { id, email, role, team_id: team.id },
-      lines: [`${email} is now ${role} of ${team.name}.`, `  To sign in: mailstead login-link ${email}`],
+      lines: [
+        `${email} is now ${role} of ${team.name}.`,
+        `  To sign in: mailstead login-link ${email} --team ${team.id}`,
+      ],
     }
   },
 }
 
 export const loginLink: Command = {
   words: 'login-link',
-  summary: 'Prints a link with which a person signs in, once, within 15 minutes.',
+  summary: 'Prints a link that works once: it signs a person in to one team, or shows them the invitation of an agent.',
   operands: ['email'],
+  options: { team: { value: 'team', says: 'id or name of the team the link opens; needed when there are several' } },
   async run(call) {
     const { directory } = await call.open()
-    const email = call.operands[0]!
-    const url = await directory.people.printLink(email)
-    if (url === undefined) {
-      const add = `mailstead member add ${email}`
-      throw new ProductError('not_found', `${email} belongs to no team; add this person first with ${add}.`)
-    }
-    return {
-      data: { url },
-      lines: ['Whoever opens this link is signed in. It works once, for 15 minutes:', `  ${url}`],
-    }
+    const email = checkPersonEmail(call.operands[0]!)
+    const { url, lines } = await choose(await linksFor(directory, email), email, call.text('team')).show()
+    return { data: { url }, lines: [...lines, `  ${url}`] }
   },
+}
+
+/** A link that can be printed for a person; each opens one team. */
+interface Choice {
+  teamId: string
+  teamName: string
+  show(): Promise<{ url: string; lines: readonly string[] }>
+}
+
+/** The teams a person belongs to, and those of agents that have invited them. */
+async function linksFor(directory: Directory, email: string): Promise<Choice[]> {
+  const { people, agents, teams } = directory
+  const choices: Choice[] = []
+  for (const { teamId } of await people.members.of(email)) {
+    const teamName = (await teams.get(teamId))?.name ?? teamId
+    const lines = [`Whoever opens this link is signed in to ${teamName}. It works once, for 15 minutes:`]
+    const show = async () => ({ url: (await people.showLink(teamId, email, null))!, lines })
+    choices.push({ teamId, teamName, show })
+  }
+  for (const { invite, registration } of await agents.invites.openFor(email)) {
+    const lines = [`The agent ${registration.email} has invited ${email}. Whoever opens this link answers it:`]
+    const show = async () => ({ url: await agents.invites.showLink(invite), lines })
+    choices.push({ teamId: registration.teamId, teamName: registration.email, show })
+  }
+  return choices
+}
+
+/** @throws ProductError not_found, missing_parameter */
+function choose(all: readonly Choice[], email: string, wanted: string | undefined): Choice {
+  if (all.length === 0) {
+    const add = `mailstead member add ${email}`
+    throw new ProductError('not_found', `${email} belongs to no team; add this person first with ${add}.`)
+  }
+  const fits = all.filter(({ teamId, teamName }) => wanted === undefined || teamId === wanted || teamName === wanted)
+  if (fits.length === 1) return fits[0]!
+  if (fits.length === 0) throw new ProductError('not_found', `${email} does not belong to the team ${wanted}.`)
+  const names = fits.map(({ teamId, teamName }) => `${teamId} (${teamName})`).join(', ')
+  throw new ProductError('missing_parameter', `The link opens one team. Name it with --team and its id: ${names}.`)
 }

@@ -16,14 +16,24 @@ export const teamCreate: Command = {
     const name = call.text('name')
     if (name === undefined) throw new ProductError('missing_parameter', 'Say how the team is called with --name.')
     const owner = call.text('owner')
-    const team = await newTeam(await call.open(), { name, ownerEmail: owner })
+    const app = await call.open()
+    const team = await newTeam(app, { name, ownerEmail: owner })
+    const isMailed = owner !== undefined && (await app.directory.people.linkMailTo(owner)).mailed
     return {
       data: presentTeam(team),
       lines: [
         `Team ${team.id} (${team.name}) is made.`,
-        ...(owner === undefined ? [] : [`An invitation to ${owner} waits to leave; serve sends it.`]),
+        ...(owner === undefined ? [] : [isMailed ? mailed(owner) : withheld(owner, team.id)]),
         `A key for it: mailstead key create --team ${team.id}`,
       ],
     }
   },
+}
+
+function mailed(owner: string): string {
+  return `An invitation to ${owner} waits to leave; serve sends it.`
+}
+
+function withheld(owner: string, teamId: string): string {
+  return `No link is mailed to ${owner}, an address of this appliance: mailstead login-link ${owner} --team ${teamId}`
 }

@@ -265,13 +265,19 @@ export const settings = {
     maximum: 3660,
     description: 'Days after which an unused agent is revoked; 0: never.',
   }),
+  SIGN_IN_LINKS_TO_LOCAL: Type.Boolean({
+    default: false,
+    description:
+      'Mails links that sign in also to mailboxes of this appliance: whoever holds a key of such a mailbox can then sign in as its owner.',
+  }),
   AGENT_SEND_HOURLY: Type.Integer({ default: 100, minimum: 0, description: 'Recipients per hour and agent.' }),
   AGENT_SEND_DAILY: Type.Integer({ default: 500, minimum: 0, description: 'Recipients per day and agent.' }),
   AGENT_ROUTE_TEAM: Type.String({
     default: '',
     pattern: '^(team_[a-z0-9]{24})?$',
     description:
-      'Team whose sending accounts carry the mail of agents and of the appliance itself. Empty: straight to the mail servers of others.',
+      'Team whose sending accounts carry the mail of agents and of the appliance itself. Empty: straight to the mail servers of others. ' +
+      'Whoever manages these accounts can read links that sign in.',
   }),
 } as const satisfies Record<string, TSchema>
 

@@ -33,6 +33,8 @@ interface Parts {
   db: Db
   clock: Clock
   mailboxes: Mailboxes
+  /** Ends links and sessions that went through a mailbox. */
+  endSignInsThrough(tx: Tx, mailboxId: string): Promise<void>
 }
 
 export class Aliases {
@@ -81,6 +83,8 @@ export class Aliases {
       if ((await mailboxes.getIn(tx, teamId, mailboxId)) === undefined) throw notFound('mailbox')
       const { changes } = await tx.run('DELETE FROM aliases WHERE id = ? AND mailbox_id = ?', [id, mailboxId])
       if (changes === 0) throw notFound('alias')
+      // A link may have come by this address, which can be another's from now on.
+      await this.#parts.endSignInsThrough(tx, mailboxId)
     })
   }
 

@@ -73,12 +73,16 @@ export function openDirectory(parts: DirectoryParts): Directory {
     liesAt: (reader, mailboxId, domainId, email) => mailboxes.liesAt(reader, mailboxId, domainId, email),
   })
   const sieveScripts = new SieveScripts({ ...parts, setScript: (tx, id, key) => mailboxes.setScript(tx, id, key) })
-  const mailboxes: Mailboxes = new Mailboxes({ ...parts, domains, keys, filters, sieveScripts })
-  const aliases = new Aliases({ ...parts, mailboxes })
+  const endSignInsThrough = async (tx: Tx, mailboxId: string) => {
+    await people.endSignInsThrough(tx, mailboxId)
+    await agents.invites.dropThrough(tx, mailboxId)
+  }
+  const mailboxes: Mailboxes = new Mailboxes({ ...parts, domains, keys, filters, sieveScripts, endSignInsThrough })
+  const aliases = new Aliases({ ...parts, mailboxes, endSignInsThrough })
   const replays = new Replays(parts.db, parts.clock)
   const operatorKeys = new OperatorKeys(parts.db, parts.clock)
-  const people = new People({ ...parts, ...parts.outside })
-  const agents = openAgents({ ...parts, ...parts.outside, teams, domains, mailboxes, people })
+  const people: People = new People({ ...parts, ...parts.outside, domains, mailboxes })
+  const agents: Agents = openAgents({ ...parts, ...parts.outside, teams, domains, mailboxes, people })
   return {
     teams,
     keys,

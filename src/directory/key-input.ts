@@ -1,8 +1,9 @@
 // What may be asked of an API key: its permissions and its end (decisions §2.2, §5.3).
 
 import { invalid } from '../base/errors.ts'
+import { nearest } from '../base/nearest.ts'
 import type { KeyKind } from './key-record.ts'
-import { isPermission, isRole, MAILBOX_SCOPES, ROLES } from './permissions.ts'
+import { isPermission, isRole, MAILBOX_SCOPES, PERMISSIONS, ROLES, WILDCARDS } from './permissions.ts'
 
 export interface KeyInput {
   teamId: string
@@ -18,14 +19,18 @@ export interface KeyInput {
 const PERMISSIONS_MAX = 50
 const LIFETIME_MAX_MS = 5 * 366 * 86_400_000
 
+const ALL = 'The role `root:full` holds every permission.'
+const OF_MAILBOX: Catalogue = { knows: isScope, names: MAILBOX_SCOPES }
+const OF_TEAM: Catalogue = { knows: isPermission, names: [...PERMISSIONS, ...WILDCARDS] }
+
 /** What the new key may do. @throws ProductError validation_error on `role` or `permissions` */
-export function checkPermissions(input: KeyInput): readonly string[] {
+export function checkPermissions(input: Pick<KeyInput, 'kind' | 'role' | 'permissions'>): readonly string[] {
   const { kind, role, permissions } = input
-  if (kind === 'mailbox') return checkList(permissions ?? MAILBOX_SCOPES, isScope)
+  if (kind === 'mailbox') return checkList(permissions ?? MAILBOX_SCOPES, OF_MAILBOX)
   if ((role === undefined) === (permissions === undefined)) {
     throw invalid('role', 'invalid_union', 'Exactly one of role and permissions must be given.')
   }
-  if (permissions !== undefined) return checkList(permissions, isPermission)
+  if (permissions !== undefined) return checkList(permissions, OF_TEAM)
   if (!isRole(role!)) throw invalid('role', 'invalid_enum', `The role must be one of ${Object.keys(ROLES).join(', ')}.`)
   return ROLES[role]
 }
@@ -34,7 +39,13 @@ function isScope(name: string): boolean {
   return (MAILBOX_SCOPES as readonly string[]).includes(name)
 }
 
-function checkList(permissions: readonly string[], known: (name: string) => boolean): readonly string[] {
+interface Catalogue {
+  knows(name: string): boolean
+  /** What may be proposed instead of a name it does not know. */
+  names: readonly string[]
+}
+
+function checkList(permissions: readonly string[], { knows, names }: Catalogue): readonly string[] {
   if (permissions.length === 0) throw invalid('permissions', 'too_small', 'At least one permission must be given.')
   if (permissions.length > PERMISSIONS_MAX) {
     throw invalid('permissions', 'too_big', `At most ${PERMISSIONS_MAX} permissions can be given.`)
@@ -42,10 +53,16 @@ function checkList(permissions: readonly string[], known: (name: string) => bool
   if (new Set(permissions).size !== permissions.length) {
     throw invalid('permissions', 'duplicate', 'A permission must be named only once.')
   }
-  const stranger = permissions.findIndex((name) => !known(name))
-  if (stranger >= 0)
-    throw invalid(`permissions.${stranger}`, 'invalid_enum', 'There is no such permission for this kind of key.')
-  return permissions
+  const index = permissions.findIndex((name) => !knows(name))
+  if (index < 0) return permissions
+  const name = permissions[index]!
+  const advice =
+    name === '*' && names !== MAILBOX_SCOPES ? ALL : `Did you mean \`${nearest(name.toLowerCase(), names)}\`?`
+  throw invalid(
+    `permissions.${index}`,
+    'invalid_enum',
+    `\`${name}\` is not a permission of this kind of key. ${advice}`,
+  )
 }
 
 /** @throws ProductError validation_error on `expires_at` */

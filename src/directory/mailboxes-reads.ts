@@ -1,6 +1,7 @@
 // Looking at mailboxes: by id and address, in lists, and who receives what is sent to an address.
 
 import type { Clock } from '../base/clock.ts'
+import { conflict } from '../base/errors.ts'
 import type { Config } from '../config/config.ts'
 import type { Db, Reader, Row, SqlValue, Tx } from '../db/db.ts'
 import { type Page, type PageKey, pageOf } from '../db/page.ts'
@@ -167,4 +168,10 @@ export async function readAt(reader: Reader, domainId: string, email: string): P
     email,
   ])
   return row && presentMailbox(row)
+}
+
+/** @throws ProductError conflict for the address of a mailbox or alias */
+export async function refuseTaken(tx: Tx, domainId: string, email: string): Promise<void> {
+  const holder = (await readAt(tx, domainId, email))?.id ?? (await aliasAt(tx, domainId, email))
+  if (holder !== undefined) throw conflict('The address is in use.', 'email')
 }

@@ -5,7 +5,7 @@ import { conflict, invalid, notFound } from '../base/errors.ts'
 import { newId } from '../base/ids.ts'
 import type { Config } from '../config/config.ts'
 import type { Db, Tx } from '../db/db.ts'
-import { aliasAt, dropAliases } from './aliases-rows.ts'
+import { dropAliases } from './aliases-rows.ts'
 import type { Domains } from './domains.ts'
 import type { Filters } from './filters.ts'
 import type { KeyInput } from './key-input.ts'
@@ -22,7 +22,7 @@ import {
   type SendScope,
 } from './mailbox-input.ts'
 import { type Mailbox, mailboxRow, presentMailbox } from './mailbox-record.ts'
-import { MailboxReads, readAt } from './mailboxes-reads.ts'
+import { MailboxReads, refuseTaken } from './mailboxes-reads.ts'
 import type { SieveScripts } from './sieve-scripts.ts'
 
 export type { Mailbox, MailboxStatus } from './mailbox-record.ts'
@@ -47,6 +47,8 @@ interface MailboxParts {
   /** Tells clients of a mailbox that the room it may take was changed. */
   noteRoom(tx: Tx, mailboxId: string): Promise<void>
   foreignIn: ForeignIn
+  /** Ends links and sessions that went through a mailbox. */
+  endSignInsThrough(tx: Tx, mailboxId: string): Promise<void>
 }
 
 /** Sees the current record inside the unit of work, and throws to refuse. */
@@ -189,6 +191,7 @@ export class Mailboxes extends MailboxReads {
       await check?.(mailbox, tx)
       await this.#parts.keys.revokeOf(tx, id)
       await dropAliases(tx, id)
+      await this.#parts.endSignInsThrough(tx, id)
       return { ...mailbox, status: 'deleted', deletedAt: now }
     })
   }
@@ -284,10 +287,4 @@ export class Mailboxes extends MailboxReads {
     ])
     return { ...next, updatedAt: now }
   }
-}
-
-/** @throws ProductError conflict for the address of a mailbox or alias */
-async function refuseTaken(tx: Tx, domainId: string, email: string): Promise<void> {
-  const holder = (await readAt(tx, domainId, email))?.id ?? (await aliasAt(tx, domainId, email))
-  if (holder !== undefined) throw conflict('The address is in use.', 'email')
 }

@@ -19,6 +19,9 @@ export const PERMISSIONS: readonly string[] = Object.entries(NAMESPACES).flatMap
   verbs.map((verb) => `${namespace}.${verb}`),
 )
 
+/** Wildcards a root key can hold, one for each namespace. */
+export const WILDCARDS: readonly string[] = Object.keys(NAMESPACES).map((namespace) => `${namespace}.*`)
+
 /** Every permission a mailbox key can hold (decisions §5.3). */
 export const MAILBOX_SCOPES = ['mailbox.read', 'email.receive', 'mailbox.write', 'email.send'] as const
 

@@ -187,6 +187,8 @@ export interface Inspection {
   arrivedHash: Uint8Array
   /** What the scripts of the recipients want done, in their order; null for one without. */
   rulings: readonly (Ruling | null)[]
+  /** Secrets of links that sign in here (see sign-in-links.ts). */
+  linkTokens: readonly string[]
 }
 
 /** A mail as somebody who may keep it hands it in: read, hashed and cut, but neither judged nor written into. */

@@ -7,6 +7,7 @@ import { headerText, readHeaders } from './headers.ts'
 import type { Arrival, AuthVerdict, Inspection, OwnMail, ParsedMail, Reading } from './mail.ts'
 import { parseMail } from './parse.ts'
 import { rule } from './sieve/rule.ts'
+import { linkTokens } from './sign-in-links.ts'
 import { addOwnTrace } from './trace.ts'
 import { mailTraits } from './traits.ts'
 
@@ -48,6 +49,7 @@ export function taken(
     sizeBytes: stored.length,
     chunks: chunksOf(stored),
     arrivedHash: sha256(bytes),
+    linkTokens: linkTokens(stored, mail.structure),
     rulings: rule(scripts, { bytes: stored, root: mail.structure, text: mail.searchText }, mailFrom),
   }
 }

@@ -85,6 +85,7 @@ export class Submitter {
     const author = await desk.from(mail.from)
     // Whom the identity writes to as well counts as if it had been named.
     const checked = checkMail({ ...mail, bcc: mail.bcc ?? author.bcc }, rules)
+    desk.checkNames(author.from, checked.replyTo, mail.replyTo?.length ? 'reply_to' : 'custom_headers.Reply-To')
     const { email } = author.from
     const returnPath = mail.returnPath === null ? null : await desk.returnPath(mail.returnPath)
     const original = await desk.original(mail)

@@ -65,6 +65,9 @@ export interface Delivered {
   isAway: boolean
 }
 
+/** Ends links that sign in, by their secrets, in the unit of work that makes the message readable. */
+export type CloseLinks = (tx: Tx, tokens: readonly string[]) => Promise<void>
+
 interface Parts {
   db: Db
   clock: Clock
@@ -74,6 +77,7 @@ interface Parts {
   changes: ChangeLedger
   blobs: Blobs
   names: BlobNames
+  closeLinks: CloseLinks
 }
 
 export class Deliverer {
@@ -95,11 +99,13 @@ export class Deliverer {
     targets: readonly DeliverTarget[],
     note: (tx: Tx, delivered: Delivered[]) => Promise<void>,
   ): Promise<Delivered[]> {
-    const { db, blobs } = this.#parts
-    const { hash, sizeBytes, chunks } = mail.inspection
+    const { db, blobs, closeLinks } = this.#parts
+    const { hash, sizeBytes, chunks, linkTokens } = mail.inspection
     if (targets.some((target) => !isDiscarded(target))) await blobs.put(hash, sizeBytes, chunks)
     return db.write(async (tx) => {
       await this.#copies.prune(tx)
+      // Forwarded mail too: what a key of a mailbox can read never signs in a person.
+      if (linkTokens.length > 0) await closeLinks(tx, linkTokens)
       const delivered: Delivered[] = []
       for (const target of targets) delivered.push(await this.#one(tx, mail, target))
       await note(tx, delivered)

@@ -10,7 +10,7 @@ import { Blobs } from './blobs.ts'
 import { type Change, ChangeLedger } from './changes.ts'
 import { ChangeHistory } from './changes-history.ts'
 import { Contents, heldNames } from './contents.ts'
-import { type ArrivedMail, type Delivered, Deliverer, type DeliverTarget } from './deliver.ts'
+import { type ArrivedMail, type CloseLinks, type Delivered, Deliverer, type DeliverTarget } from './deliver.ts'
 import { Emptying } from './emptying.ts'
 import { Folders } from './folders.ts'
 import { FolderEdits } from './folders-edit.ts'
@@ -90,9 +90,18 @@ export interface Store {
   ): Promise<Delivered[]>
 }
 
-/** @param parts the two files, the clock, what the names of contents are made with, and the bells of the house */
-export function openStore(parts: { db: Db; blobsDb: Db; clock: Clock; vault: Vault; wake: Wake }): Store {
-  const { db, blobsDb, clock, vault, wake } = parts
+interface StoreDeps {
+  db: Db
+  blobsDb: Db
+  clock: Clock
+  /** What the names of contents are made with. */
+  vault: Vault
+  wake: Wake
+  closeLinks: CloseLinks
+}
+
+export function openStore(deps: StoreDeps): Store {
+  const { db, blobsDb, clock, vault, wake, closeLinks } = deps
   const accounts = new Accounts(db, clock, wake)
   const folders = new Folders(db, clock)
   const changes = new ChangeLedger(db, accounts)
@@ -107,7 +116,7 @@ export function openStore(parts: { db: Db; blobsDb: Db; clock: Clock; vault: Vau
   const vacations = new Vacations({ db, clock, accounts, identities })
   const edits = new MessageEdits({ db, clock, accounts, folders, changes })
   const folderEdits = new FolderEdits({ db, clock, accounts, changes, edits })
-  const deliverer = new Deliverer({ db, clock, accounts, folders, folderEdits, changes, blobs, names })
+  const deliverer = new Deliverer({ db, clock, accounts, folders, folderEdits, changes, blobs, names, closeLinks })
   const kept: PurgePart[] = [
     purgeMessages,
     purgeCorrespondents,

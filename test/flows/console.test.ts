@@ -125,18 +125,20 @@ test('pages are strict: no script, no frame, nothing from elsewhere, no forged f
   assert.equal((await browser.get('/console')).path, '/owner/sign-in')
 })
 
-test('a trial on localhost invites people and signs them in: mailboxes of the house get its mail', async () => {
+test('a trial on localhost: a person with a mailbox here is invited, is mailed no link, and signs in with one that is shown', async () => {
   await using trial = await startHouse({ env: { MAIL_HOSTS: 'localhost' } })
   const team = await trial.team('Trial')
   await team.domain('home.test')
-  const { id, key } = await team.mailbox('ana@home.test')
+  const { id } = await team.mailbox('ana@home.test')
   const invited = await trial.call('POST', '/team/members', team.key, { email: 'ana@home.test', role: 'owner' })
   assert.equal(invited.status, 202, JSON.stringify(invited.body))
+  assert.equal(invited.body.meta.link_mailed, false)
   trial.app.directory.people.mailLinkSoon('ana@home.test', assert.ifError)
   await trial.settle()
-  assert.equal((await trial.app.store.accounts.byMailbox(id))!.messageCount, 2)
-  const { body } = await trial.get('/mailbox/messages', key)
-  assert.equal((body as Json).data[0].from.email, 'mailstead@localhost')
+  assert.equal((await trial.app.store.accounts.byMailbox(id))!.messageCount, 0)
+  const link = new URL((await trial.app.directory.people.showLink(team.id, 'ana@home.test', null))!).pathname
+  const browser = new Browser(trial)
+  assert.match((await browser.submit(await browser.get(link), link)).text, /API keys/)
 })
 
 test('who is taken out of a team is signed out, and her links work no more, also where she belongs to another team', async () => {
@@ -148,12 +150,12 @@ test('who is taken out of a team is signed out, and her links work no more, also
   const path = await linkFor('eva@people.example')
   await browser.submit(await browser.get(path), path)
   assert.equal((await browser.get(`/console/${one.id}`)).status, 200)
-  const unused = (await people.printLink('eva@people.example'))!
+  const unused = (await people.showLink(two.id, 'eva@people.example', null))!
   await people.remove(one.id, member.id)
   assert.equal((await browser.get(`/console/${two.id}`)).path, '/owner/sign-in')
   assert.equal(await people.signIn(unused.split('/').at(-1)!), undefined)
   // What she is in the other team stays.
-  const fresh = new URL((await people.printLink('eva@people.example'))!).pathname
+  const fresh = new URL((await people.showLink(two.id, 'eva@people.example', null))!).pathname
   await browser.submit(await browser.get(fresh), fresh)
   assert.equal((await browser.get(`/console/${two.id}`)).status, 200)
   assert.equal((await browser.get(`/console/${one.id}`)).status, 404)
@@ -224,4 +226,32 @@ test('an agent of somebody else is not there; declining leaves the agent without
   assert.match(declined.text, /You declined/)
   assert.equal((await agents.registrations.byId(house.app.db.read, registered.registration_id))?.state, 'unclaimed')
   assert.equal(browser.cookie, '')
+})
+
+test('the cookie of a session is one that browsers keep: `Secure` and `__Host-` over https alone', async () => {
+  await using secure = await startHouse({ env: { APP_ORIGIN: 'https://mail.example' } })
+  const cases: [at: typeof house, port: string, form: RegExp][] = [
+    [house, house.origin, /^owner=[\w-]{43}; Max-Age=43200; Path=\/; HttpOnly; SameSite=Lax$/],
+    [
+      secure,
+      `http://127.0.0.1:${secure.ports.app}`,
+      /^__Host-owner=[\w-]{43}; Max-Age=43200; Path=\/; HttpOnly; SameSite=Lax; Secure$/,
+    ],
+  ]
+  for (const [at, origin, form] of cases) {
+    const team = await at.team()
+    const { people: own } = at.app.directory
+    await at.app.db.write((tx) => own.members.add(tx, team.id, { email: 'lan@people.example', role: 'owner' }))
+    const { pathname } = new URL((await own.showLink(team.id, 'lan@people.example', null))!)
+    const body = new URLSearchParams({ csrf: own.sessions.formToken(pathname.split('/').at(-1)!) })
+    const reply = await fetch(origin + pathname, { method: 'POST', redirect: 'manual', body })
+    const cookie = reply.headers.get('set-cookie')!
+    assert.match(cookie, form)
+    const inside = await fetch(`${origin}/console/${team.id}`, { headers: { cookie: cookie.split(';')[0]! } })
+    assert.match(await inside.text(), /API keys/)
+    // What a plain page of the same name could have set is no session where the origin is https.
+    const forged = cookie.split(';')[0]!.replace(/^[^=]+/, at === secure ? 'owner' : '__Host-owner')
+    const outside = await fetch(`${origin}/console/${team.id}`, { redirect: 'manual', headers: { cookie: forged } })
+    assert.equal(outside.status, 303)
+  }
 })

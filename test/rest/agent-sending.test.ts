@@ -82,6 +82,29 @@ test('as nobody else: no tag, no colleague, no other domain', async () => {
   assert.equal(results[0].status, 'failed')
 })
 
+test('under no name that a reader takes for an address', async () => {
+  const { registered, token } = await approved()
+  const { email } = registered.mailbox
+  for (const name of ['ceo@bank.example', 'ceo＠bank.example', 'c\u200beo @ bank.example', 'ceo (at) bank.example']) {
+    const { results } = data<Json>(await agent.send(token, mail({ from: { email, name } })))
+    assert.deepEqual(
+      results[0].error?.errors?.map(({ field, code }: Json) => [field, code]),
+      [['from.name', 'forbidden_value']],
+      name,
+    )
+    const answers = data<Json>(
+      await agent.send(token, mail({ custom_headers: { 'Reply-To': `"${name}" <${email}>` } })),
+    )
+    assert.equal(answers.results[0].error?.errors?.[0]?.field, 'custom_headers.Reply-To', name)
+  }
+  const named = data<Json>(await agent.send(token, mail({ from: { email, name: 'Scout @ work' } }))).results[0]
+  assert.equal(named.error?.errors?.[0]?.field, 'from.name')
+  assert.equal(
+    data<Json>(await agent.send(token, mail({ from: { email, name: 'Scout (at work)' } }))).results[0].status,
+    'queued',
+  )
+})
+
 test('three recipients an hour and five a day here; what is over says when it may go', async () => {
   clock.leap(HOUR_MS - (clock.now() % HOUR_MS))
   const { token, registered } = await approved()

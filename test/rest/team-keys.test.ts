@@ -37,6 +37,32 @@ test('a key has a role or permissions, shows its secret once, and can give away 
   issues(await call('POST', '/api-keys', both), 422, 'validation_error', ['role invalid_union'])
 })
 
+test('a permission that does not exist is told as such, with the nearest one, also to who holds everything', async () => {
+  const reader = await make({ name: 'reader', permissions: ['apikey.create', 'domain.read'] })
+  const cases: [name: string, told: RegExp][] = [
+    ['domain.reed', /`domain\.reed` is not a permission of this kind of key\. Did you mean `domain\.read`\?/],
+    ['domains.*', /Did you mean `domain\.\*`\?/],
+    ['Webhook.Read', /Did you mean `webhook\.read`\?/],
+    ['mailbox.read', /Did you mean/],
+    ['*', /The role `root:full` holds every permission\./],
+    ['x'.repeat(64), /Did you mean/],
+  ]
+  for (const [name, told] of cases) {
+    for (const key of [team.key, reader.key]) {
+      const reply = await call('POST', '/api-keys', { name: 'x', permissions: ['domain.read', name] }, key)
+      issues(reply, 422, 'validation_error', ['permissions.1 invalid_enum'])
+      assert.match(reply.body.error.message, told)
+    }
+  }
+  const lacking = await call('POST', '/api-keys', { name: 'x', permissions: ['domain.verify'] }, reader.key)
+  failure(lacking, 403, 'insufficient_permissions')
+})
+
+test('a root key is told that a mailbox key is needed', async () => {
+  const { message } = failure(await call('GET', '/mailbox/messages'), 403, 'insufficient_permissions')
+  assert.equal(message, 'This path needs a mailbox key; root keys cannot read messages.')
+})
+
 test('a key is renamed, ends earlier, never later; is rotated with a grace; ends at once', async () => {
   const made = await make({ name: 'one', role: 'root:readonly' })
   const path = `/api-keys/${made.id}`

@@ -6,10 +6,10 @@ import type { TSchema } from 'typebox'
 import { type IdKind, newId } from '../../src/base/ids.ts'
 import type { Route } from '../../src/surfaces/http/route.ts'
 import { routes as all } from '../../src/surfaces/rest/routes.ts'
-import type { MessageSummary } from '../../src/surfaces/rest/schemas/message-summary.ts'
+import { belongingsOf } from '../support/belongings.ts'
 import { ManualClock } from '../support/clock.ts'
 import { type Reply, startHouse } from '../support/house.ts'
-import { data, failure, receive } from './expect.ts'
+import { data, failure } from './expect.ts'
 import { sample } from './samples.ts'
 
 /** The operator's listener is for whoever runs the appliance, not for teams. */
@@ -27,82 +27,11 @@ const colleague = await owner.mailbox('carl@owner.test')
 const outsider = await stranger.mailbox('eve@stranger.test')
 
 /** One object of each kind that belongs to the owner. */
-const owned = new Map<IdKind, string>([
-  ['domain', domain],
-  ['mailbox', ana.id],
-])
+const owned = new Map<IdKind, string>()
 
 before(async () => {
-  await receive(house, { to: ana.email })
-  const [message] = data<MessageSummary[]>(await house.get('/mailbox/messages', ana.key))
-  const [row] = data<{ id: string }[]>(await house.get('/inbound/logs', owner.key))
-  const [key] = data<{ id: string }[]>(await house.get(`/mailboxes/${ana.id}/api-keys`, owner.key))
-  owned.set('message', message!.id).set('thread', message!.thread_id).set('folder', message!.folder_ids[0]!)
-  owned.set('inboundLog', row!.id).set('key', key!.id)
-  const suppression = await house.call('POST', '/suppressions', owner.key, { email: 'gone@customer.test' })
-  owned.set('suppression', data<{ id: string }>(suppression, 201).id)
-  const later = { to: [{ email: ana.email }], subject: 'x', text_body: 'x', undo_seconds: 120 }
-  const sent = data<{ submission_id: string }>(await house.call('POST', '/mailbox/messages/send', ana.key, later), 202)
-  owned.set('submission', sent.submission_id)
-  const invited = await house.call('POST', '/team/members', owner.key, { email: 'ana@people.test', role: 'owner' })
-  owned.set('member', data<{ id: string }>(invited, 202).id)
-  owned.set('alias', await make(`/mailboxes/${ana.id}/aliases`, { email: 'orders@owner.test' }))
-  await furnishSending()
-  await furnishWebhook()
-  owned.set('attachment', await upload())
-  const script = await house.call('POST', '/mailbox/sieve-scripts', ana.key, { name: 'One', content: 'keep;' })
-  owned.set('sieveScript', data<{ id: string }>(script, 201).id)
-  for (const kind of ['identity', 'quota'] as const) owned.set(kind, await firstOf(kind))
-  const credit = { type: 'purchase', amount: 1, description: 'x' } as const
-  owned.set('transaction', (await house.app.outbound.ledger.credit(owner.id, credit)).id)
+  for (const [kind, id] of await belongingsOf(house, owner, { domain, mailbox: ana })) owned.set(kind, id)
 })
-
-/** What every mailbox has from its first day. */
-async function firstOf(kind: 'identity' | 'quota'): Promise<string> {
-  const path = kind === 'identity' ? '/mailbox/identities' : '/mailbox/quotas'
-  return data<{ id: string }[]>(await house.get(path, ana.key))[0]!.id
-}
-
-async function upload(): Promise<string> {
-  const body = { filename: 'a.txt', content: 'YQ==' }
-  return data<{ id: string }>(await house.call('POST', '/mailbox/attachments', ana.key, body), 201).id
-}
-
-async function make(path: string, body: object): Promise<string> {
-  return data<{ id: string }>(await house.call('POST', path, owner.key, body), 201).id
-}
-
-async function furnishSending(): Promise<void> {
-  const account = { name: 'One', smtp_host: 'smtp.owner.test', smtp_port: 587, smtp_protocol: 'starttls' }
-  const provider = await make('/providers', { ...account, smtp_username: 'u', smtp_password: 'p' })
-  owned.set('provider', provider)
-  const members = [{ provider_id: provider }]
-  owned.set('deliveryGroup', await make('/delivery-groups', { name: 'Group', members }))
-  await house.app.outbound.sharedLimit.setDaily(owner.id, true, 100)
-  const { request } = await house.app.outbound.sharedLimit.create(owner.id, { reason: null, requestedDailyLimit: null })
-  owned.set('limitRequest', request.id)
-  const mail = { to: { email: ana.email }, from: { email: ana.email }, subject: 'Hello', text_body: 'Hello.' }
-  data(await house.call('POST', `${house.sendOrigin}/api/v1/emails/send/batch`, owner.key, { messages: [mail] }))
-  const [row] = data<{ id: string }[]>(await house.get('/emails/logs', owner.key))
-  owned.set('deliveryLog', row!.id)
-}
-
-/** Disabled: nothing is told to anybody; the attempt is written as if it had been made. */
-async function furnishWebhook(): Promise<void> {
-  const hook = { url: 'https://93.184.215.14/hook', event_types: ['*'], enabled: false }
-  const id = await make('/webhooks', hook)
-  const { telling, outbox, db, clock } = house.app
-  const { n } = (await telling.webhooks.get(owner.id, id))!
-  const about = { teamId: owner.id, type: 'service.test' as const, mailboxId: null, domainId: null, at: clock.now() }
-  const attempt = await db.write(async (tx) => {
-    const event = await outbox.recordTold(tx, { ...about, data: {} })
-    const answer = { responseStatus: 200, responseMs: 1, responseBody: null, errorMessage: null, nextRetryAt: null }
-    const counts = { attempt: 1, maxAttempts: 1, requestHeaders: {}, result: 'success' as const }
-    const times = { payloadExpiresAt: clock.now() + 1000, createdAt: clock.now() }
-    return (await telling.attempts.insertAll(tx, [{ webhook: n, event, ...answer, ...counts, ...times }]))[0]!
-  })
-  owned.set('webhook', id).set('webhookAttempt', attempt)
-}
 
 const named = (schema: { properties: object } | undefined) =>
   Object.entries((schema?.properties ?? {}) as Record<string, TSchema & { 'x-id'?: IdKind }>).flatMap(

@@ -30,7 +30,14 @@ export async function openTestStore(): Promise<TestStore> {
   await migrate(db, mailMigrations)
   await migrate(blobsDb, blobMigrations)
   const wake = openWake(folder)
-  const store = openStore({ db, blobsDb, clock, vault: new Vault(Buffer.alloc(32, 7)), wake })
+  const store = openStore({
+    db,
+    blobsDb,
+    clock,
+    vault: new Vault(Buffer.alloc(32, 7)),
+    wake,
+    closeLinks: async () => {},
+  })
   return {
     db,
     blobsDb,

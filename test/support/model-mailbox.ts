@@ -116,6 +116,7 @@ export class ModelMailbox {
     const inspection = {
       mail: mailOf(this.#mail()),
       ...{ hash: sha256(bytes), arrivedHash: sha256(bytes), sizeBytes: bytes.length },
+      linkTokens: [],
       chunks: [{ start: 0, sizeBytes: bytes.length, zstd: false, data: bytes }],
     } as unknown as Inspection
     const none = 'none' as const

@@ -7,6 +7,18 @@ import { type Finding, fine, warning } from './finding.ts'
 const PUBLIC_SMTP_PORT = 25
 
 export function lookAtSettings(config: Config): Finding[] {
+  const findings = [...lookAtNames(config), ...lookAtLinks(config)]
+  return findings.length > 0 ? findings : [fine('settings', 'The settings go together.')]
+}
+
+function lookAtLinks(config: Config): Finding[] {
+  if (!config.SIGN_IN_LINKS_TO_LOCAL) return []
+  const says =
+    'Links that sign in are mailed to mailboxes of this appliance: whoever holds a key of one can sign in as its owner.'
+  return [warning('settings', says, 'Set SIGN_IN_LINKS_TO_LOCAL to false, and sign in with mailstead login-link.')]
+}
+
+function lookAtNames(config: Config): Finding[] {
   const host = config.MAIL_HOSTS[0]!
   if (isReserved(host)) {
     const says = `The mail host is ${host}, which nobody outside can find.`
@@ -31,5 +43,5 @@ export function lookAtSettings(config: Config): Finding[] {
     const says = `Mail is handed to port ${config.DIRECT_PORT} of others; mail servers listen on ${PUBLIC_SMTP_PORT}.`
     findings.push(warning('settings', says, `Set DIRECT_PORT to ${PUBLIC_SMTP_PORT}.`))
   }
-  return findings.length > 0 ? findings : [fine('settings', 'The settings go together.')]
+  return findings
 }

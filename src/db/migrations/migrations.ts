@@ -17,6 +17,7 @@ import { vacationTables } from './0014-vacation.ts'
 import { searchTextTables } from './0015-search-text.ts'
 import { localCopyTables } from './0017-local-copies.ts'
 import { returnPathColumns } from './0018-return-path.ts'
+import { signInBounds } from './0019-sign-in-bounds.ts'
 import { blobTables } from './blobs-0001-blobs.ts'
 
 export const mailMigrations = [
@@ -35,7 +36,8 @@ export const mailMigrations = [
   metricTables,
   vacationTables,
   searchTextTables,
-  returnPathColumns,
   localCopyTables,
+  returnPathColumns,
+  signInBounds,
 ]
 export const blobMigrations = [blobTables]

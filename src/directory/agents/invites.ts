@@ -6,6 +6,7 @@ import { newId } from '../../base/ids.ts'
 import { sha256 } from '../../base/secrets.ts'
 import type { Reader, Tx } from '../../db/db.ts'
 import { parseMailbox } from '../../mail/address.ts'
+import { DISPATCHES_MS, takeDispatch, tooMany } from './invite-limits.ts'
 import { inviteMail } from './invite-mail.ts'
 import type { Ownership } from './ownership.ts'
 import type { AgentParts } from './parts.ts'
@@ -26,13 +27,8 @@ export interface InviteDecision {
 }
 
 const DAY_MS = 86_400_000
-const HOUR_MS = 3_600_000
 /** How long an invitation is open (specification §8). */
 export const INVITE_MS = 7 * DAY_MS
-/** Mails in a rolling time: of one agent a day, to one person an hour, of all an hour (specification §8). */
-export const PER_REGISTRATION = 3
-export const PER_RECIPIENT = 3
-export const IN_ALL = 1000
 const EMAIL_MAX = 254
 const TOKEN_BYTES = 32
 const PROVISIONING_RETRY_SECONDS = 10
@@ -50,25 +46,71 @@ export class Invites {
   }
 
   /**
-   * Asks a person to become the owner. Everything about the mail but its sending is the same for who does not want to be asked.
+   * Asks a person to become the owner. The answer is the same whether mail goes out or not: to who does not want to be asked, and to an
+   * address of this appliance, nothing is mailed.
    * @throws ProductError conflict (there is an owner), rate_limit_exceeded, service_unavailable (still being set up), validation_error
    */
   async send(registrationId: string, written: string): Promise<Invite> {
-    const { db, post, isSuppressed, config } = this.#parts
+    const { db, post, isSuppressed, config, people } = this.#parts
     const email = this.#checkEmail(written)
-    const token = randomBytes(TOKEN_BYTES).toString('base64url')
+    const token = newToken()
     const registration = await this.#usable(db.read, registrationId)
     const silent = (await isSuppressed(email)) || (await hasOptedOut(db.read, email))
-    const link = `${config.APP_ORIGIN}/invites/${token}`
-    const mail = silent ? null : await post.prepare(inviteMail(registration, { to: email, link, config }))
+    const way = await people.linkMailTo(email)
+    const link = this.#urlOf(token)
+    const mail =
+      silent || !way.mailed ? null : await post.prepare(inviteMail(registration, { to: email, link, config }))
+    const mailed = mail !== null && way.mailed ? { token, mailboxId: way.mailboxId, isShown: false } : null
     return db.write(async (tx) => {
       const current = await this.#usable(tx, registrationId)
       const live = await this.#live(tx, current, email)
-      await this.#takeDispatch(tx, current.n, email)
-      const invite = live ? await this.#renew(tx, live, token) : await this.#make(tx, current, email, token)
+      await takeDispatch(tx, { registration: current.n, email, now: this.#parts.clock.now() })
+      const invite = live ?? (await this.#make(tx, current, email))
+      if (mailed !== null) await this.#setLink(tx, invite.n, mailed)
       await mail?.sendIn(tx)
       return invite
     })
+  }
+
+  /** The invitations a person has not answered yet, the oldest first. */
+  async openFor(email: string): Promise<OpenInvite[]> {
+    const { db, clock, registrations } = this.#parts
+    const sql = `SELECT * FROM owner_invites WHERE email = ? AND state = 'pending' AND expires_at > ? ORDER BY n`
+    const rows = (await db.read.all(sql, [email.toLowerCase(), clock.now()])).map(inviteOf)
+    return Promise.all(
+      rows.map(async (invite) => ({
+        invite,
+        registration: (await registrations.byN(db.read, invite.registration))!,
+      })),
+    )
+  }
+
+  /** A link to an open invitation, for the operator to hand over; the one before leads nowhere any more. */
+  async showLink({ n }: Invite): Promise<string> {
+    const token = newToken()
+    await this.#parts.db.write((tx) => this.#setLink(tx, n, { token, mailboxId: null, isShown: true }))
+    return this.#urlOf(token)
+  }
+
+  /** Ends links before they are used; the invitations stay open. */
+  async dropLinks(tx: Tx, tokens: readonly string[]): Promise<number> {
+    let dropped = 0
+    for (const token of tokens) {
+      const invite = await this.#byToken(tx, token)
+      if (invite?.state !== 'pending') continue
+      await this.#setLink(tx, invite.n, { token: newToken(), mailboxId: null, isShown: false })
+      dropped++
+    }
+    return dropped
+  }
+
+  /** Ends the links that were mailed through a mailbox. */
+  async dropThrough(tx: Tx, mailboxId: string): Promise<void> {
+    await tx.run(
+      `UPDATE owner_invites SET mailbox_id = NULL, token_hash = iif(state = 'pending', randomblob(32), token_hash)
+       WHERE mailbox_id = ?`,
+      [mailboxId],
+    )
   }
 
   /** What a link leads to; undefined for one that was never made or was replaced. */
@@ -119,7 +161,7 @@ export class Invites {
     const due = await db.read.get(
       `SELECT 1 AS due WHERE EXISTS (SELECT 1 FROM owner_invites WHERE state = 'pending' AND expires_at <= ?)
          OR EXISTS (SELECT 1 FROM invite_dispatches WHERE at <= ?)`,
-      [now, now - DAY_MS],
+      [now, now - DISPATCHES_MS],
     )
     if (due === undefined) return 0
     return db.write(async (tx) => {
@@ -128,7 +170,7 @@ export class Invites {
         [now, now],
       )
       for (const row of over) await ownership.noteUndecided(tx, row.registration as number)
-      await tx.run('DELETE FROM invite_dispatches WHERE at <= ?', [now - DAY_MS])
+      await tx.run('DELETE FROM invite_dispatches WHERE at <= ?', [now - DISPATCHES_MS])
       return over.length
     })
   }
@@ -174,33 +216,32 @@ export class Invites {
     return inviteOf(row)
   }
 
-  async #takeDispatch(tx: Tx, registration: number, email: string): Promise<void> {
-    const now = this.#parts.clock.now()
-    await checkRoom(tx, {
-      condition: 'registration = ?',
-      values: [registration],
-      max: PER_REGISTRATION,
-      ms: DAY_MS,
-      now,
-    })
-    await checkRoom(tx, { condition: 'email = ?', values: [email], max: PER_RECIPIENT, ms: HOUR_MS, now })
-    await checkRoom(tx, { condition: '1 = 1', values: [], max: IN_ALL, ms: HOUR_MS, now })
-    await tx.insert('invite_dispatches', { registration, email, at: now })
+  #urlOf(token: string): string {
+    return `${this.#parts.config.APP_ORIGIN}/invites/${token}`
   }
 
   /** The link before it leads nowhere any more. */
-  async #renew(tx: Tx, invite: Invite, token: string): Promise<Invite> {
-    await tx.run('UPDATE owner_invites SET token_hash = ? WHERE n = ?', [sha256(token), invite.n])
-    return invite
+  async #setLink(
+    tx: Tx,
+    n: number,
+    link: { token: string; mailboxId: string | null; isShown: boolean },
+  ): Promise<void> {
+    await tx.run('UPDATE owner_invites SET token_hash = ?, mailbox_id = ?, shown = ? WHERE n = ?', [
+      sha256(link.token),
+      link.mailboxId,
+      link.isShown ? 1 : 0,
+      n,
+    ])
   }
 
-  async #make(tx: Tx, registration: Registration, email: string, token: string): Promise<Invite> {
+  async #make(tx: Tx, registration: Registration, email: string): Promise<Invite> {
     const now = this.#parts.clock.now()
     await tx.insert('owner_invites', {
       id: newId('ownerInvite'),
       registration: registration.n,
       email,
-      token_hash: sha256(token),
+      // Nobody has it, until a link is mailed or shown.
+      token_hash: sha256(newToken()),
       state: 'pending',
       created_at: now,
       expires_at: now + INVITE_MS,
@@ -219,22 +260,8 @@ export class Invites {
   }
 }
 
-interface Room {
-  condition: string
-  values: (string | number)[]
-  max: number
-  /** Length of the rolling window. */
-  ms: number
-  now: number
-}
-
-/** @throws ProductError rate_limit_exceeded until the oldest of the window is out of it */
-async function checkRoom(tx: Tx, { condition, values, max, ms, now }: Room): Promise<void> {
-  const row = await tx.get<{ at: number }>(
-    `SELECT at FROM invite_dispatches WHERE ${condition} AND at > ? ORDER BY at DESC LIMIT 1 OFFSET ?`,
-    [...values, now - ms, max - 1],
-  )
-  if (row !== undefined) throw tooMany('Too many invitations were sent.', row.at + ms - now)
+function newToken(): string {
+  return randomBytes(TOKEN_BYTES).toString('base64url')
 }
 
 async function hasOptedOut(reader: Reader, email: string): Promise<boolean> {
@@ -243,8 +270,4 @@ async function hasOptedOut(reader: Reader, email: string): Promise<boolean> {
 
 async function optOut(tx: Tx, email: string, now: number): Promise<void> {
   await tx.run('INSERT INTO invite_opt_outs (email, at) VALUES (?, ?) ON CONFLICT DO NOTHING', [email, now])
-}
-
-function tooMany(message: string, waitMs: number): ProductError {
-  return new ProductError('rate_limit_exceeded', message, { retryAfter: Math.ceil(waitMs / 1000) })
 }

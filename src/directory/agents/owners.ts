@@ -18,6 +18,9 @@ interface Parts extends Pick<AgentParts, 'db' | 'config' | 'post'> {
   people: People
 }
 
+/** Who is signed in, and which teams that opens. */
+type Owner = Pick<Session, 'email' | 'teamId'>
+
 export class Owners {
   readonly #parts: Parts
 
@@ -25,15 +28,15 @@ export class Owners {
     this.#parts = parts
   }
 
-  /** The agents whose teams a person owns, the newest first. */
-  async agentsOf(email: string): Promise<Registration[]> {
-    const memberships = await this.#parts.people.members.of(email)
+  /** The agents of the teams a session opens as their owner, the newest first. */
+  async agentsOf(session: Owner): Promise<Registration[]> {
+    const memberships = await this.#parts.people.membershipsOf(session)
     const teams = memberships.filter(({ role }) => role === 'owner').map(({ teamId }) => teamId)
     return this.#parts.registrations.ofTeams(teams)
   }
 
   /**
-   * Her answer to an invitation. Whoever accepts is signed in: the link has proven her address.
+   * Her answer to an invitation. Who accepts is signed in by the link.
    * @returns null as session where nothing was accepted now
    */
   async answer(token: string, decision: InviteDecision): Promise<OpenInvite & { session: Session | null }> {
@@ -47,37 +50,41 @@ export class Owners {
       done.registration,
       decision.approveSending ? 'accepted_and_approved' : 'accepted',
     )
-    return { ...done, session: await db.write((tx) => people.signInAs(tx, done.invite.email)) }
+    const { invite, registration } = done
+    // Mail proves the address. A link that was shown proves only that somebody vouches for this one agent.
+    const teamId = invite.isShown ? registration.teamId : null
+    const scope = { email: invite.email, teamId, mailboxId: invite.mailboxId, shownBy: null }
+    return { ...done, session: await db.write((tx) => people.signInAs(tx, scope)) }
   }
 
   /** @throws ProductError not_found for an agent that is not hers, conflict for one that has ended */
-  approveSending(email: string, id: string): Promise<void> {
-    return this.#do(email, id, 'approved', (tx) => this.#parts.ownership.approveSending(tx, id))
+  approveSending(session: Owner, id: string): Promise<void> {
+    return this.#do(session, id, 'approved', (tx) => this.#parts.ownership.approveSending(tx, id))
   }
 
   /** @throws ProductError not_found, conflict */
-  revokeSending(email: string, id: string): Promise<void> {
-    return this.#do(email, id, 'sending_revoked', (tx) => this.#parts.ownership.revokeSending(tx, id))
+  revokeSending(session: Owner, id: string): Promise<void> {
+    return this.#do(session, id, 'sending_revoked', (tx) => this.#parts.ownership.revokeSending(tx, id))
   }
 
   /** @param typed the address of the inbox, typed by her to confirm @throws ProductError not_found, conflict */
-  async revoke(email: string, id: string, typed: string): Promise<void> {
-    const registration = await this.#own(email, id)
+  async revoke(session: Owner, id: string, typed: string): Promise<void> {
+    const registration = await this.#own(session, id)
     if (typed.trim().toLowerCase() !== registration.email) throw conflict('The address typed is not that of the agent.')
-    await this.#do(email, id, 'revoked', (tx) => this.#parts.ownership.revoke(tx, id))
+    await this.#do(session, id, 'revoked', (tx) => this.#parts.ownership.revoke(tx, id))
   }
 
   /** Ends every agent of hers. @returns how many */
-  async revokeAll(email: string): Promise<number> {
-    const alive = (await this.agentsOf(email)).filter(isAlive)
-    for (const { id } of alive) await this.#do(email, id, 'revoked', (tx) => this.#parts.ownership.revoke(tx, id))
+  async revokeAll(session: Owner): Promise<number> {
+    const alive = (await this.agentsOf(session)).filter(isAlive)
+    for (const { id } of alive) await this.#do(session, id, 'revoked', (tx) => this.#parts.ownership.revoke(tx, id))
     return alive.length
   }
 
-  async #do(email: string, id: string, deed: Deed, work: (tx: Tx) => Promise<void>): Promise<void> {
-    const registration = await this.#own(email, id)
+  async #do(session: Owner, id: string, deed: Deed, work: (tx: Tx) => Promise<void>): Promise<void> {
+    const registration = await this.#own(session, id)
     const { db, post, config } = this.#parts
-    const mail = await post.prepare(deedLetter(deed, registration, email, config))
+    const mail = await post.prepare(deedLetter(deed, registration, session.email, config))
     await db.write(async (tx) => {
       await work(tx)
       await mail.sendIn(tx)
@@ -90,8 +97,8 @@ export class Owners {
     await db.write((tx) => mail.sendIn(tx))
   }
 
-  async #own(email: string, id: string): Promise<Registration> {
-    const found = (await this.agentsOf(email)).find((registration) => registration.id === id)
+  async #own(session: Owner, id: string): Promise<Registration> {
+    const found = (await this.agentsOf(session)).find((registration) => registration.id === id)
     if (found === undefined) throw notFound('agent')
     return found
   }

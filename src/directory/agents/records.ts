@@ -40,6 +40,10 @@ export interface Invite {
   createdAt: number
   expiresAt: number
   decidedAt: number | null
+  /** The mailbox of this appliance its link was mailed through; null for mail that left, or none. */
+  mailboxId: string | null
+  /** Whether its link was shown by the operator rather than mailed. */
+  isShown: boolean
 }
 
 /** False once nothing can bring it back. */
@@ -75,5 +79,7 @@ export function inviteOf(row: Row): Invite {
     createdAt: row.created_at as number,
     expiresAt: row.expires_at as number,
     decidedAt: row.decided_at as number | null,
+    mailboxId: row.mailbox_id as string | null,
+    isShown: row.shown === 1,
   }
 }

@@ -1,8 +1,8 @@
-// Links to sign in with: a secret a person gets by mail, or from the operator, and uses once.
+// Links to sign in with: a secret a person gets by mail, or from somebody who may vouch for them, and uses once.
 
 import { randomBytes } from 'node:crypto'
 import { sha256 } from '../../base/secrets.ts'
-import type { Reader, Tx } from '../../db/db.ts'
+import type { Reader, Row, Tx } from '../../db/db.ts'
 import type { PeopleParts } from './parts.ts'
 
 /** How long a link that was asked for works, ms. */
@@ -14,6 +14,18 @@ export const MAILS_PER_HOUR = 3
 const HOUR_MS = 3_600_000
 const TOKEN_BYTES = 32
 export const TOKEN_PATTERN = '^[A-Za-z0-9_-]{43}$'
+
+/** What a link, and the session made with it, is bound to. */
+export interface SignInScope {
+  /** Lower-case. */
+  email: string
+  /** The one team it opens; null for a link that was mailed, because mail proves the address for every team. */
+  teamId: string | null
+  /** The mailbox of this appliance it was mailed through; null for mail that left, and for a link that was shown. */
+  mailboxId: string | null
+  /** The owner (`usr_…`) it was shown to; null otherwise. */
+  shownBy: string | null
+}
 
 export class Links {
   readonly #parts: Pick<PeopleParts, 'db' | 'clock' | 'config'>
@@ -31,29 +43,49 @@ export class Links {
   }
 
   /** Makes a token work. @param ms for how long */
-  async make(tx: Tx, token: string, email: string, ms: number): Promise<void> {
-    await tx.insert('sign_in_links', { hash: sha256(token), email, expires_at: this.#parts.clock.now() + ms })
+  async make(tx: Tx, token: string, scope: SignInScope, ms: number): Promise<void> {
+    const expiresAt = this.#parts.clock.now() + ms
+    await tx.insert('sign_in_links', { hash: sha256(token), ...scopeColumns(scope), expires_at: expiresAt })
   }
 
-  /** Whose link it is, without using it. */
-  async read(token: string, reader: Reader = this.#parts.db.read): Promise<string | undefined> {
-    const row = await reader.get<{ email: string }>(
-      'SELECT email FROM sign_in_links WHERE hash = ? AND expires_at > ?',
-      [sha256(token), this.#parts.clock.now()],
-    )
-    return row?.email
+  /** What a link opens, without using it. */
+  async read(token: string, reader: Reader = this.#parts.db.read): Promise<SignInScope | undefined> {
+    const row = await reader.get('SELECT * FROM sign_in_links WHERE hash = ? AND expires_at > ?', [
+      sha256(token),
+      this.#parts.clock.now(),
+    ])
+    return row && scopeOf(row)
   }
 
-  /** Uses a link up. @returns whose it was; undefined for one that is over, used, or none */
-  async use(tx: Tx, token: string): Promise<string | undefined> {
-    const email = await this.read(token, tx)
-    await tx.run('DELETE FROM sign_in_links WHERE hash = ?', [sha256(token)])
-    return email
+  /** Uses a link up. @returns what it opens; undefined for one that has expired, was used, or never existed */
+  async use(tx: Tx, token: string): Promise<SignInScope | undefined> {
+    const scope = await this.read(token, tx)
+    await this.drop(tx, [token])
+    return scope
+  }
+
+  /** Ends links before they are used. */
+  async drop(tx: Tx, tokens: readonly string[]): Promise<number> {
+    let dropped = 0
+    for (const token of tokens) {
+      dropped += (await tx.run('DELETE FROM sign_in_links WHERE hash = ?', [sha256(token)])).changes
+    }
+    return dropped
   }
 
   /** Ends every link of a person that was not used. */
   async dropOf(tx: Tx, email: string): Promise<void> {
     await tx.run('DELETE FROM sign_in_links WHERE email = ?', [email])
+  }
+
+  /** Ends the links that were mailed through a mailbox. */
+  async dropThrough(tx: Tx, mailboxId: string): Promise<void> {
+    await tx.run('DELETE FROM sign_in_links WHERE mailbox_id = ?', [mailboxId])
+  }
+
+  /** Ends the links that were shown to an owner. */
+  async dropShownTo(tx: Tx, memberId: string): Promise<void> {
+    await tx.run('DELETE FROM sign_in_links WHERE shown_by = ?', [memberId])
   }
 
   /** Counts a mail to a person. @returns false when she got enough of them within the hour */
@@ -86,5 +118,18 @@ export class Links {
     const { changes } = await tx.run('DELETE FROM sign_in_links WHERE expires_at <= ?', [now])
     await tx.run('DELETE FROM sign_in_mails WHERE at <= ?', [now - HOUR_MS])
     return changes
+  }
+}
+
+export function scopeColumns({ email, teamId, mailboxId, shownBy }: SignInScope) {
+  return { email, team_id: teamId, mailbox_id: mailboxId, shown_by: shownBy }
+}
+
+export function scopeOf(row: Row): SignInScope {
+  return {
+    email: row.email as string,
+    teamId: row.team_id as string | null,
+    mailboxId: row.mailbox_id as string | null,
+    shownBy: row.shown_by as string | null,
   }
 }

@@ -102,18 +102,22 @@ export class Members {
   }
 
   /**
-   * @param check sees the member as she is inside the unit of work and throws to refuse
+   * @param check sees the member as they are inside the unit of work and throws to refuse
    * @throws ProductError not_found, conflict for the last owner
    */
-  async changeRole(teamId: string, id: string, role: MemberRole, check: (current: Member) => void): Promise<Member> {
-    return this.#parts.db.write(async (tx) => {
-      const member = await this.get(teamId, id, tx)
-      if (member === undefined) throw notFound('member')
-      check(member)
-      if (member.role === 'owner' && role !== 'owner') await this.#refuseLast(tx, teamId)
-      await tx.run('UPDATE members SET role = ? WHERE n = ?', [role, member.n])
-      return { ...member, role }
-    })
+  async changeRole(
+    tx: Tx,
+    teamId: string,
+    id: string,
+    role: MemberRole,
+    check: (current: Member) => void,
+  ): Promise<Member> {
+    const member = await this.get(teamId, id, tx)
+    if (member === undefined) throw notFound('member')
+    check(member)
+    if (member.role === 'owner' && role !== 'owner') await this.#refuseLast(tx, teamId)
+    await tx.run('UPDATE members SET role = ? WHERE n = ?', [role, member.n])
+    return { ...member, role }
   }
 
   /**
@@ -130,14 +134,14 @@ export class Members {
     return member
   }
 
-  /** Who signs in has joined wherever she was invited. */
-  async noteSignIn(tx: Tx, email: string): Promise<void> {
+  /** Who signs in has joined every team the sign-in opens. */
+  async noteSignIn(tx: Tx, { email, teamId }: { email: string; teamId: string | null }): Promise<void> {
     const now = this.#parts.clock.now()
-    await tx.run('UPDATE members SET last_login_at = ?, joined_at = coalesce(joined_at, ?) WHERE email = ?', [
-      now,
-      now,
-      email,
-    ])
+    await tx.run(
+      `UPDATE members SET last_login_at = ?, joined_at = coalesce(joined_at, ?)
+       WHERE email = ? AND team_id = coalesce(?, team_id)`,
+      [now, now, email, teamId],
+    )
   }
 
   async #refuseLast(tx: Tx, teamId: string): Promise<void> {

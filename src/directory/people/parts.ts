@@ -4,6 +4,8 @@ import type { Clock } from '../../base/clock.ts'
 import type { Vault } from '../../base/secrets.ts'
 import type { Config } from '../../config/config.ts'
 import type { Db, Tx } from '../../db/db.ts'
+import type { Domains } from '../domains.ts'
+import type { Mailboxes } from '../mailboxes.ts'
 
 /** A mail to a person, as the appliance writes it. */
 export interface PersonalMail {
@@ -25,4 +27,6 @@ export interface PeopleParts {
   vault: Vault
   config: Config
   post: Post
+  domains: Pick<Domains, 'byName'>
+  mailboxes: Pick<Mailboxes, 'receiver'>
 }

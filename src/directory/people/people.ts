@@ -1,16 +1,23 @@
 // People: who may open the console and the owner's pages, and how they get in without a password.
 
 import { ProductError } from '../../base/errors.ts'
-import type { Tx } from '../../db/db.ts'
+import type { Reader, Tx } from '../../db/db.ts'
 import { checkName } from '../teams.ts'
 import { invitationLetter, signInLetter } from './letters.ts'
-import { INVITATION_MS, Links, MAILS_PER_HOUR, SIGN_IN_MS } from './links.ts'
+import { type LinkMail, linkMailTo } from './link-mail.ts'
+import { INVITATION_MS, Links, MAILS_PER_HOUR, SIGN_IN_MS, type SignInScope } from './links.ts'
 import { checkPersonEmail, type Member, type MemberRole, Members } from './members.ts'
-import type { PeopleParts } from './parts.ts'
+import type { PeopleParts, PersonalMail } from './parts.ts'
 import { type Session, Sessions } from './sessions.ts'
 import { Told } from './told.ts'
 
 const MAILS_WINDOW_SECONDS = 3600
+
+/** A new member. */
+export interface Invited extends Member {
+  /** False where no link was mailed, because the address is one of this appliance. */
+  isMailed: boolean
+}
 
 export class People {
   readonly members: Members
@@ -30,7 +37,7 @@ export class People {
   }
 
   /**
-   * Makes a person a member and mails her a link that works for seven days.
+   * Makes a person a member and mails them a link that works for seven days, where it may be mailed.
    * @param team its name stands in the mail
    * @param also runs in the same unit of work
    * @throws ProductError conflict for who belongs to the team already, rate_limit_exceeded, validation_error
@@ -38,16 +45,16 @@ export class People {
   async invite(
     team: { id: string; name: string },
     person: { email: string; role: MemberRole },
-    also: (tx: Tx, member: Member) => Promise<void> = async () => {},
-  ): Promise<Member> {
+    also: (tx: Tx, invited: Invited) => Promise<void> = async () => {},
+  ): Promise<Invited> {
     const email = checkPersonEmail(person.email)
     // Asked again inside, as below.
     await this.members.refuseKnown(this.#parts.db.read, team.id, email)
     const inviteIn = await this.prepareInvitation({ email, role: person.role }, team.name)
     return this.#parts.db.write(async (tx) => {
-      const member = await inviteIn(tx, team.id)
-      await also(tx, member)
-      return member
+      const invited = await inviteIn(tx, team.id)
+      await also(tx, invited)
+      return invited
     })
   }
 
@@ -61,20 +68,24 @@ export class People {
     person: { email: string; role: MemberRole },
     teamName: string,
     field = 'email',
-  ): Promise<(tx: Tx, teamId: string) => Promise<Member>> {
+  ): Promise<(tx: Tx, teamId: string) => Promise<Invited>> {
     const email = checkPersonEmail(person.email, field)
+    const letter = (url: string) => invitationLetter({ to: email, team: checkName(teamName, 100), url })
+    const way = await this.linkMailTo(email)
     // Asked again inside: here it spares writing a mail that nobody gets.
-    if (await this.links.isMailedEnough(email)) throw mailedTooOften()
-    const token = this.links.newToken()
-    const letter = invitationLetter({ to: email, team: checkName(teamName, 100), url: this.links.urlOf(token) })
-    const mail = await this.#parts.post.prepare(letter)
+    if (way.mailed && (await this.links.isMailedEnough(email))) throw mailedTooOften()
+    const sendIn = way.mailed ? await this.#prepareLink(email, way.mailboxId, INVITATION_MS, letter) : null
     return async (tx, teamId) => {
       const member = await this.members.add(tx, teamId, { email, role: person.role })
-      if (!(await this.links.mayMail(tx, email))) throw mailedTooOften()
-      await this.links.make(tx, token, email, INVITATION_MS)
-      await mail.sendIn(tx)
-      return member
+      if (sendIn !== null && !(await this.links.mayMail(tx, email))) throw mailedTooOften()
+      await sendIn?.(tx)
+      return { ...member, isMailed: way.mailed }
     }
+  }
+
+  /** Whether a link may be mailed to an address, and through which mailbox of this appliance it would go. */
+  linkMailTo(email: string): Promise<LinkMail> {
+    return linkMailTo(this.#parts, email)
   }
 
   /**
@@ -95,42 +106,79 @@ export class People {
   async #mailLink(written: string): Promise<void> {
     const email = checkPersonEmail(written)
     if ((await this.members.of(email)).length === 0) return
-    if (!(await this.#parts.db.write((tx) => this.links.mayMail(tx, email)))) return
+    const way = await this.linkMailTo(email)
+    if (!way.mailed || !(await this.#parts.db.write((tx) => this.links.mayMail(tx, email)))) return
+    const letter = (url: string) => signInLetter({ to: email, url })
+    const sendIn = await this.#prepareLink(email, way.mailboxId, SIGN_IN_MS, letter)
+    await this.#parts.db.write(sendIn)
+  }
+
+  /** A link and the mail that brings it, both made in one unit of work. */
+  async #prepareLink(
+    email: string,
+    mailboxId: string | null,
+    ms: number,
+    letter: (url: string) => PersonalMail,
+  ): Promise<(tx: Tx) => Promise<void>> {
     const token = this.links.newToken()
-    const mail = await this.#parts.post.prepare(signInLetter({ to: email, url: this.links.urlOf(token) }))
-    await this.#parts.db.write(async (tx) => {
-      await this.links.make(tx, token, email, SIGN_IN_MS)
+    const mail = await this.#parts.post.prepare(letter(this.links.urlOf(token)))
+    return async (tx) => {
+      await this.links.make(tx, token, { email, teamId: null, mailboxId, shownBy: null }, ms)
       await mail.sendIn(tx)
-    })
-  }
-
-  /** A link for the operator to hand over; undefined for who belongs to no team. */
-  async printLink(written: string): Promise<string | undefined> {
-    const email = checkPersonEmail(written)
-    if ((await this.members.of(email)).length === 0) return undefined
-    const token = this.links.newToken()
-    await this.#parts.db.write((tx) => this.links.make(tx, token, email, SIGN_IN_MS))
-    return this.links.urlOf(token)
-  }
-
-  /** Trades a link for a session; undefined for a link that is over, used, or of nobody. */
-  async signIn(token: string): Promise<Session | undefined> {
-    return this.#parts.db.write(async (tx) => {
-      const email = await this.links.use(tx, token)
-      if (email === undefined || (await this.members.of(email, tx)).length === 0) return undefined
-      return this.signInAs(tx, email)
-    })
-  }
-
-  /** A session for a person whose address has just been proven. */
-  async signInAs(tx: Tx, email: string): Promise<Session> {
-    await this.members.noteSignIn(tx, email)
-    return this.sessions.open(tx, email)
+    }
   }
 
   /**
-   * Takes a person out of a team. She is signed out everywhere, and links she has not used yet work no more (decisions §2.3); who
-   * belongs to another team asks for a new one.
+   * A link for the operator, or for an owner of the team, to hand over. It opens that one team: it does not prove the address.
+   * @param by the member (`usr_…`) who is shown it; null for the operator
+   * @returns undefined for who does not belong to the team
+   */
+  async showLink(teamId: string, written: string, by: string | null): Promise<string | undefined> {
+    const email = checkPersonEmail(written)
+    const token = this.links.newToken()
+    return this.#parts.db.write(async (tx) => {
+      if ((await this.members.of(email, tx)).every((member) => member.teamId !== teamId)) return undefined
+      await this.links.make(tx, token, { email, teamId, mailboxId: null, shownBy: by }, SIGN_IN_MS)
+      return this.links.urlOf(token)
+    })
+  }
+
+  /** The teams a session opens, the oldest membership first. */
+  async membershipsOf({ email, teamId }: Pick<SignInScope, 'email' | 'teamId'>, reader?: Reader): Promise<Member[]> {
+    const all = await this.members.of(email, reader)
+    return teamId === null ? all : all.filter((member) => member.teamId === teamId)
+  }
+
+  /** Trades a link for a session; undefined for a link that has expired, was used, or opens nothing. */
+  async signIn(token: string): Promise<Session | undefined> {
+    return this.#parts.db.write(async (tx) => {
+      const scope = await this.links.use(tx, token)
+      if (scope === undefined || (await this.membershipsOf(scope, tx)).length === 0) return undefined
+      return this.signInAs(tx, scope)
+    })
+  }
+
+  /** A session for a person who has just shown a link. */
+  async signInAs(tx: Tx, scope: SignInScope): Promise<Session> {
+    await this.members.noteSignIn(tx, scope)
+    return this.sessions.open(tx, scope)
+  }
+
+  /**
+   * Changes what a member may do. Who is no owner any more loses what they were shown as one.
+   * @param check sees the member as they are inside the unit of work and throws to refuse
+   * @throws ProductError not_found, conflict for the last owner
+   */
+  async changeRole(teamId: string, id: string, role: MemberRole, check: (current: Member) => void): Promise<Member> {
+    return this.#parts.db.write(async (tx) => {
+      if (role !== 'owner') await this.#endShownTo(tx, id)
+      return this.members.changeRole(tx, teamId, id, role, check)
+    })
+  }
+
+  /**
+   * Takes a person out of a team. They are signed out everywhere, and links they have not used yet work no more (decisions §2.3); who
+   * belongs to another team asks for a new one. So are the sessions that came of links shown to them.
    * @param check sees the member inside the unit of work and throws to refuse
    * @throws ProductError not_found, conflict for the last owner
    */
@@ -139,7 +187,19 @@ export class People {
       const { email } = await this.members.remove(tx, teamId, id, check)
       await this.sessions.closeOf(tx, email)
       await this.links.dropOf(tx, email)
+      await this.#endShownTo(tx, id)
     })
+  }
+
+  /** Ends the links and sessions of a mailbox whose keys could read them, or whose address is another's from now on. */
+  async endSignInsThrough(tx: Tx, mailboxId: string): Promise<void> {
+    await this.links.dropThrough(tx, mailboxId)
+    await this.sessions.closeThrough(tx, mailboxId)
+  }
+
+  async #endShownTo(tx: Tx, memberId: string): Promise<void> {
+    await this.links.dropShownTo(tx, memberId)
+    await this.sessions.closeShownTo(tx, memberId)
   }
 
   /** Forgets links and sessions that are over. */

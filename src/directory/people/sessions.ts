@@ -3,6 +3,7 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto'
 import { sha256 } from '../../base/secrets.ts'
 import type { Tx } from '../../db/db.ts'
+import { type SignInScope, scopeColumns, scopeOf } from './links.ts'
 import type { PeopleParts } from './parts.ts'
 
 /** ms (decisions §11.6) */
@@ -10,12 +11,10 @@ export const SESSION_MS = 12 * 3_600_000
 const TOKEN_BYTES = 32
 const TOKEN_FORM = /^[A-Za-z0-9_-]{43}$/
 
-/** A browser somebody is signed in with. */
-export interface Session {
+/** A browser somebody is signed in with, and what for. */
+export interface Session extends SignInScope {
   /** The secret of the cookie. */
   token: string
-  /** Lower-case. */
-  email: string
 }
 
 export class Sessions {
@@ -25,20 +24,21 @@ export class Sessions {
     this.#parts = parts
   }
 
-  async open(tx: Tx, email: string): Promise<Session> {
+  async open(tx: Tx, scope: SignInScope): Promise<Session> {
     const token = randomBytes(TOKEN_BYTES).toString('base64url')
-    await tx.insert('sessions', { hash: sha256(token), email, expires_at: this.#parts.clock.now() + SESSION_MS })
-    return { token, email }
+    const expiresAt = this.#parts.clock.now() + SESSION_MS
+    await tx.insert('sessions', { hash: sha256(token), ...scopeColumns(scope), expires_at: expiresAt })
+    return { token, ...scope }
   }
 
   /** Undefined for a cookie that is none, or is over. */
   async read(token: string | null): Promise<Session | undefined> {
     if (token === null || !TOKEN_FORM.test(token)) return undefined
-    const row = await this.#parts.db.read.get<{ email: string }>(
-      'SELECT email FROM sessions WHERE hash = ? AND expires_at > ?',
-      [sha256(token), this.#parts.clock.now()],
-    )
-    return row && { token, email: row.email }
+    const row = await this.#parts.db.read.get('SELECT * FROM sessions WHERE hash = ? AND expires_at > ?', [
+      sha256(token),
+      this.#parts.clock.now(),
+    ])
+    return row && { token, ...scopeOf(row) }
   }
 
   async close(token: string): Promise<void> {
@@ -48,6 +48,16 @@ export class Sessions {
   /** Ends every session of a person. */
   async closeOf(tx: Tx, email: string): Promise<void> {
     await tx.run('DELETE FROM sessions WHERE email = ?', [email])
+  }
+
+  /** Ends the sessions made with links that were mailed through a mailbox. */
+  async closeThrough(tx: Tx, mailboxId: string): Promise<void> {
+    await tx.run('DELETE FROM sessions WHERE mailbox_id = ?', [mailboxId])
+  }
+
+  /** Ends the sessions made with links that were shown to an owner. */
+  async closeShownTo(tx: Tx, memberId: string): Promise<void> {
+    await tx.run('DELETE FROM sessions WHERE shown_by = ?', [memberId])
   }
 
   /** Whether something is over. */

@@ -1,6 +1,7 @@
 // Who sends: what follows from the sender before anything of a mail is known, and what of a mail depends on it.
 
 import { conflict, invalid, notFound, ProductError } from '../../base/errors.ts'
+import { LIKE_ADDRESS, looksLikeAddress } from '../../directory/agents/display-name.ts'
 import type { DomainStanding } from '../../directory/domains.ts'
 import type { SendScope } from '../../directory/mailbox-input.ts'
 import type { Mailbox } from '../../directory/mailboxes.ts'
@@ -108,6 +109,17 @@ export class Desk {
       bcc: identity.bcc ?? [],
       identityId: identity.id,
     }
+  }
+
+  /**
+   * @param field what `replyTo` is called in the message
+   * @throws ProductError validation_error for names by which an agent would pass for somebody else
+   */
+  checkNames(from: Address, replyTo: readonly Address[], field: string): void {
+    if (this.box?.mailbox.isAgent !== true) return
+    if (looksLikeAddress(from.name)) throw invalid('from.name', 'forbidden_value', LIKE_ADDRESS)
+    const named = replyTo.some(({ name }) => looksLikeAddress(name))
+    if (named) throw invalid(field, 'forbidden_value', LIKE_ADDRESS)
   }
 
   /** @throws ProductError rate_limit_exceeded while only the shared account could carry it, and that has carried all it may today */

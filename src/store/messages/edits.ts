@@ -19,11 +19,18 @@ export interface MessageChange {
   folders?: { add?: readonly string[]; remove?: readonly string[] } | { set: readonly string[] }
 }
 
+/** Why a message was left as it is, and which part of the change is to blame. */
+export interface EditRefusal {
+  about: 'keywords' | 'folders'
+  code: ErrorCode
+  message: string
+}
+
 /** What became of each message that was named. */
 export interface Edited {
   updated: string[]
   notFound: string[]
-  notUpdated: { id: string; code: ErrorCode; message: string }[]
+  notUpdated: ({ id: string } & EditRefusal)[]
 }
 
 /** Keywords a message has at most (decisions §10.3), and folders it lies in. */
@@ -207,17 +214,17 @@ function wish(
   before: readonly FolderKey[],
   known: readonly Named[],
   change: MessageChange,
-): Wish | { refused: { code: ErrorCode; message: string } } {
+): Wish | { refused: EditRefusal } {
   const keywords = changed(row.keywords, change.keywords)
-  if (keywords.length > KEYWORDS_MAX) return refused(`A message has at most ${KEYWORDS_MAX} keywords.`)
+  if (keywords.length > KEYWORDS_MAX) return refused('keywords', `A message has at most ${KEYWORDS_MAX} keywords.`)
   const ids = changed(
     before.map(({ id }) => id),
     change.folders ?? moved(row.keywords, keywords, before, known),
   )
   const folders = ids.flatMap((id) => known.find((folder) => folder.id === id) ?? [])
-  if (folders.length < ids.length) return refused('There is no such folder.')
-  if (folders.length === 0) return refused('A message lies in at least one folder.')
-  if (folders.length > FOLDERS_MAX) return refused(`A message lies in at most ${FOLDERS_MAX} folders.`)
+  if (folders.length < ids.length) return refused('folders', 'There is no such folder.')
+  if (folders.length === 0) return refused('folders', 'A message lies in at least one folder.')
+  if (folders.length > FOLDERS_MAX) return refused('folders', `A message lies in at most ${FOLDERS_MAX} folders.`)
   // Each of the two takes the other back.
   const added = keywords.filter((keyword) => !row.keywords.includes(keyword))
   const dropped = added.includes(JUNK) ? NOT_JUNK : added.includes(NOT_JUNK) ? JUNK : null
@@ -248,8 +255,8 @@ function changed(
   return [...new Set([...before.filter((one) => !removed.has(one)), ...(change.add ?? [])])]
 }
 
-function refused(message: string): { refused: { code: ErrorCode; message: string } } {
-  return { refused: { code: 'validation_error', message } }
+function refused(about: EditRefusal['about'], message: string): { refused: EditRefusal } {
+  return { refused: { about, code: 'validation_error', message } }
 }
 
 function sameSet(one: readonly string[], other: readonly string[]): boolean {

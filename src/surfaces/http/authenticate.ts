@@ -63,6 +63,10 @@ export function requirePermission(visit: Visit): void {
     if (principal.kind !== 'operator') requireOpenGate(visit)
     return
   }
+  if (route.as === 'mailbox' && route.root !== true && principal.kind === 'team') {
+    const sentence = 'This path needs a mailbox key; root keys cannot read messages.'
+    throw new ProductError('insufficient_permissions', sentence)
+  }
   // RFC 6750 3.1: an agent learns which scopes would do.
   if (principal.kind === 'mailbox' && principal.agent !== undefined) {
     const scope = permissions.length > 0 ? `, scope="${permissions.join(' ')}"` : ''

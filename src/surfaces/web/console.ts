@@ -26,8 +26,8 @@ const page = {
 const csrf = Type.String({ maxLength: 100 })
 const team = Type.Object({ team_id: Id('team') })
 
-/** Somebody signed in, looking at a team she belongs to. */
-interface View {
+/** Somebody signed in, looking at a team they belong to. */
+export interface View {
   session: Session
   member: Member
 }
@@ -41,7 +41,7 @@ const showTeams = route({
   async handle({ app, request }) {
     const session = await sessionOf(app, request)
     if (session === undefined) return goTo('/owner/sign-in')
-    const members = await app.directory.people.members.of(session.email)
+    const members = await app.directory.people.membershipsOf(session)
     const teams = await Promise.all(members.map(({ teamId }) => app.directory.teams.get(teamId)))
     if (members.length === 1) return goTo(`/console/${members[0]!.teamId}`)
     const items = members.map(
@@ -130,10 +130,10 @@ const revokeKey = route({
 })
 
 /** @returns null for nobody @throws ProductError not_found for a team of others, insufficient_permissions in a suspended one */
-async function viewOf(app: Context, request: RequestFacts, teamId: string): Promise<View | null> {
+export async function viewOf(app: Context, request: RequestFacts, teamId: string): Promise<View | null> {
   const session = await sessionOf(app, request)
   if (session === undefined) return null
-  const member = (await app.directory.people.members.of(session.email)).find((one) => one.teamId === teamId)
+  const member = (await app.directory.people.membershipsOf(session)).find((one) => one.teamId === teamId)
   if (member === undefined) throw notFound('team')
   // As for every other credential of the team (decisions §2.3).
   if ((await app.directory.teams.get(teamId))?.status !== 'active') {
@@ -143,11 +143,11 @@ async function viewOf(app: Context, request: RequestFacts, teamId: string): Prom
   return { session, member }
 }
 
-function requirePermission({ role }: Member, permission: string): void {
+export function requirePermission({ role }: Member, permission: string): void {
   if (!allows(MEMBER_PERMISSIONS[role], permission)) throw forbidden()
 }
 
-function forbidden(): ProductError {
+export function forbidden(): ProductError {
   return new ProductError('insufficient_permissions', 'Your role in this team does not allow this.')
 }
 
@@ -162,7 +162,7 @@ async function keysPage(app: Context, { session, member }: View, secret: string 
     secret === null
       ? null
       : html`<div class="card"><p>The new key. It is shown now and never again:</p><code class="secret">${secret}</code></div>`
-  const body = html`${made}<p class="soft">${found?.name ?? teamId} &middot; ${teamId}</p>
+  const body = html`${made}<p class="soft">${found?.name ?? teamId} &middot; ${teamId} &middot; <a href="/console/${teamId}/members">Members</a></p>
 <table><thead><tr><th>Name</th><th>Key</th><th>Kind</th><th>Last used</th><th></th></tr></thead><tbody>${rows}</tbody></table>
 ${allows(granted, 'apikey.create') ? newKey(teamId, person.formToken, granted) : null}`
   return sitePage({ title: 'API keys', body, session: person })

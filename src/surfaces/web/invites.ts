@@ -68,7 +68,7 @@ const answerInvite = route({
       approveSending: accept && body.approve_sending === 'yes',
       optOut: !accept && body.opt_out === 'yes',
     })
-    return goTo(`/invites/${token}`, session === null ? {} : signInCookie(session))
+    return goTo(`/invites/${token}`, session === null ? {} : signInCookie(app, session))
   },
 })
 

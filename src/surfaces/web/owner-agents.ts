@@ -41,7 +41,7 @@ const listAgents = route({
   async handle({ app, request }) {
     const session = await sessionOf(app, request)
     if (session === undefined) return goTo('/owner/sign-in')
-    const agents = await app.directory.agents.owners.agentsOf(session.email)
+    const agents = await app.directory.agents.owners.agentsOf(session)
     const person = personOf(app, session)
     const cards = await Promise.all(agents.map((agent) => card(app, agent, person.formToken)))
     const none = html`<p>No agent has you as its owner.</p>`
@@ -72,14 +72,14 @@ function deed(
   })
 }
 
-const approve = deed('approve-sending', 'approveAgentSending', 'Lets it send.', (app, { email }, id) =>
-  app.directory.agents.owners.approveSending(email, id),
+const approve = deed('approve-sending', 'approveAgentSending', 'Lets it send.', (app, session, id) =>
+  app.directory.agents.owners.approveSending(session, id),
 )
-const stopSending = deed('revoke-sending', 'revokeAgentSending', 'Takes sending back.', (app, { email }, id) =>
-  app.directory.agents.owners.revokeSending(email, id),
+const stopSending = deed('revoke-sending', 'revokeAgentSending', 'Takes sending back.', (app, session, id) =>
+  app.directory.agents.owners.revokeSending(session, id),
 )
-const end = deed('revoke', 'revokeOwnedAgent', 'Ends it, when its address was typed.', (app, { email }, id, typed) =>
-  app.directory.agents.owners.revoke(email, id, typed),
+const end = deed('revoke', 'revokeOwnedAgent', 'Ends it, when its address was typed.', (app, session, id, typed) =>
+  app.directory.agents.owners.revoke(session, id, typed),
 )
 
 const endEvery = route({
@@ -91,7 +91,7 @@ const endEvery = route({
   form: true,
   body: Type.Object({ csrf, sure: Type.Literal('yes') }),
   handle: ({ body, app, request }) =>
-    signedIn(app, request, body.csrf, ({ email }) => app.directory.agents.owners.revokeAll(email)),
+    signedIn(app, request, body.csrf, (session) => app.directory.agents.owners.revokeAll(session)),
 })
 
 async function signedIn(

@@ -4,6 +4,7 @@ import type { Route } from '../http/route.ts'
 import { consolePages } from './console.ts'
 import { docPages } from './docs.ts'
 import { invitePages } from './invites.ts'
+import { memberPages } from './members.ts'
 import { oauthCallback } from './oauth-callback.ts'
 import { ownerPages } from './owner-agents.ts'
 import { sesHook } from './ses-hook.ts'
@@ -17,6 +18,7 @@ export const webRoutes: readonly Route[] = [
   ...docPages,
   ...signInPages,
   ...consolePages,
+  ...memberPages,
   ...invitePages,
   ...ownerPages,
 ]

@@ -16,6 +16,8 @@ import {
 } from './site.ts'
 
 const GONE = 410
+const NOT_HERE =
+  'No link is mailed to a mailbox of this server, because programs may read it. An owner of your team, or whoever runs this server, can show you one.'
 const page = {
   root: true,
   hidden: true,
@@ -57,6 +59,7 @@ const askForLink = route({
     return sentences('Look into your mail', [
       'If this address belongs to somebody here, a link is on its way. It works once, for 15 minutes.',
       'Nothing there? Look into the spam folder, or ask again in a while.',
+      ...(app.config.SIGN_IN_LINKS_TO_LOCAL ? [] : [NOT_HERE]),
     ])
   },
 })
@@ -69,10 +72,12 @@ const showLink = route({
   summary: 'A button to sign in with: opening the page alone does nothing, because mail scanners open links.',
   params: token,
   async handle({ params, app }) {
-    const email = await app.directory.people.links.read(params.token)
-    if (email === undefined) return overPage()
+    const scope = await app.directory.people.links.read(params.token)
+    if (scope === undefined) return overPage()
+    const team = scope.teamId === null ? undefined : await app.directory.teams.get(scope.teamId)
+    const where = team && html` of the team <strong>${team.name}</strong>`
     const csrf = app.directory.people.sessions.formToken(params.token)
-    const body = html`<p>You are about to sign in as <strong>${email}</strong> in this browser.</p>
+    const body = html`<p>You are about to sign in as <strong>${scope.email}</strong>${where ?? null} in this browser.</p>
 <form method="post" action="/owner/session/${params.token}"><input type="hidden" name="csrf" value="${csrf}">
 <div class="actions"><button>Sign in</button></div></form>`
     return sitePage({ title: 'Sign in', body, session: null })
@@ -91,7 +96,7 @@ const signIn = route({
   async handle({ params, body, app }) {
     requireFormToken(app, params.token, body.csrf)
     const session = await app.directory.people.signIn(params.token)
-    return session === undefined ? overPage() : goTo('/console', signInCookie(session))
+    return session === undefined ? overPage() : goTo('/console', signInCookie(app, session))
   },
 })
 
@@ -109,7 +114,7 @@ const signOut = route({
       requireFormToken(app, session.token, body.csrf)
       await app.directory.people.sessions.close(session.token)
     }
-    return goTo('/owner/sign-in', signOutCookie())
+    return goTo('/owner/sign-in', signOutCookie(app))
   },
 })
 

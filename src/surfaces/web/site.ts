@@ -1,15 +1,14 @@
 // The frame of every page with a form: one stylesheet of ours, no script, nothing from elsewhere.
 
 import { ProductError } from '../../base/errors.ts'
+import type { Config } from '../../config/config.ts'
 import type { Context } from '../../context.ts'
 import type { Session } from '../../directory/people/sessions.ts'
 import { type Fault, type FaultAnswer, type PageAnswer, page, type RequestFacts } from '../http/route.ts'
 import { html, Markup } from './markup.ts'
 
-/** The cookie a person is signed in with. `__Host-`: this origin alone, over TLS, for all paths. */
-export const COOKIE = '__Host-owner'
 const COOKIE_SECONDS = 12 * 3600
-const COOKIE_RULES = 'Path=/; HttpOnly; Secure; SameSite=Lax'
+const COOKIE_RULES = 'Path=/; HttpOnly; SameSite=Lax'
 const SEE_OTHER = 303
 
 /** Decisions §11.6. */
@@ -54,17 +53,31 @@ export function showPageError({ error, status }: Fault): FaultAnswer {
   return { status, type: 'text/html; charset=utf-8', text, headers: HEADERS }
 }
 
-export function signInCookie({ token }: Session): Record<string, string> {
-  return { 'Set-Cookie': `${COOKIE}=${token}; Max-Age=${COOKIE_SECONDS}; ${COOKIE_RULES}` }
+export function signInCookie({ config }: Context, { token }: Session): Record<string, string> {
+  return setCookie(config, token, COOKIE_SECONDS)
 }
 
-export function signOutCookie(): Record<string, string> {
-  return { 'Set-Cookie': `${COOKIE}=; Max-Age=0; ${COOKIE_RULES}` }
+export function signOutCookie({ config }: Context): Record<string, string> {
+  return setCookie(config, '', 0)
 }
 
 /** Who is signed in with this browser. */
 export function sessionOf(app: Context, request: RequestFacts): Promise<Session | undefined> {
-  return app.directory.people.sessions.read(request.cookie(COOKIE))
+  return app.directory.people.sessions.read(request.cookie(cookieName(app.config)))
+}
+
+function setCookie(config: Config, value: string, seconds: number): Record<string, string> {
+  const rules = isSecure(config) ? `${COOKIE_RULES}; Secure` : COOKIE_RULES
+  return { 'Set-Cookie': `${cookieName(config)}=${value}; Max-Age=${seconds}; ${rules}` }
+}
+
+/** `__Host-`: this origin alone, over TLS, for all paths. A browser keeps such a cookie over https only (RFC 6265bis §4.1.3.2). */
+function cookieName(config: Config): string {
+  return isSecure(config) ? '__Host-owner' : 'owner'
+}
+
+function isSecure({ APP_ORIGIN }: Config): boolean {
+  return APP_ORIGIN.startsWith('https:')
 }
 
 /** The line at the top for somebody who is signed in. */

@@ -219,6 +219,12 @@ describe('settings that are wrong together', () => {
     assert.match((await said({ ...origins, ...agents })).join(), /^APP_ORIGIN is http:[^,]+clear\.$/)
     const right = { ...origins, ...agents, APP_ORIGIN: 'https://mail.shop.org' }
     assert.deepEqual(await said(right), ['The settings go together.'])
+    const lax = await look({ ...env, ...right, SIGN_IN_LINKS_TO_LOCAL: 'true' })
+    assert.deepEqual(levels(lax, 'settings'), ['warn'])
+    assert.match(
+      (await said({ ...right, SIGN_IN_LINKS_TO_LOCAL: 'true' }))[0]!,
+      /mailed to mailboxes of this appliance/,
+    )
     assert.match((await said({ ...right, DIRECT_PORT: '2525' })).join(), /port 2525/)
   })
 })

@@ -41,6 +41,7 @@ const inspection = {
   traits: { fromFields: 1, fromAddresses: 1, hasDate: true, hasMessageId: true, repeatedFields: [], suspectLinks: [] },
   mail: { parsed: true, from: [{ email: 'ann@out.test', name: '' }] },
   rulings: [],
+  linkTokens: [],
 } as unknown as Inspection
 
 /** Receives mails, and remembers what was stored, noted and released. */

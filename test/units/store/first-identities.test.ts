@@ -55,7 +55,14 @@ test('mailboxes of an earlier version are as new ones', async () => {
   })
   await migrate(db, mailMigrations)
   const clock = new ManualClock()
-  const store = openStore({ db, blobsDb: db, clock, vault: new Vault(Buffer.alloc(32)), wake })
+  const store = openStore({
+    db,
+    blobsDb: db,
+    clock,
+    vault: new Vault(Buffer.alloc(32)),
+    wake,
+    closeLinks: async () => {},
+  })
   for (const [index, id] of ids.entries()) {
     const account = (await store.accounts.byMailbox(id))!
     const [primary, ...others] = await store.identities.list(account)

@@ -35,6 +35,7 @@ async function arrive(given: Partial<ParsedMail>): Promise<string> {
     hash: sha256(bytes),
     arrivedHash: sha256(bytes),
     sizeBytes: bytes.length,
+    linkTokens: [],
     chunks: [{ start: 0, sizeBytes: bytes.length, zstd: false, data: bytes }],
   } as unknown as Inspection
   const none = 'none' as const

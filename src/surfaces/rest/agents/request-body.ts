@@ -2,6 +2,7 @@
 
 import { Type } from 'typebox'
 import { invalid, ProductError } from '../../../base/errors.ts'
+import { LIKE_ADDRESS, looksLikeAddress } from '../../../directory/agents/display-name.ts'
 import type { AgentRequest } from '../../../directory/agents/proof-of-work.ts'
 import { isFreeName } from '../../../directory/agents/reserved-names.ts'
 
@@ -48,6 +49,9 @@ export function readRequest(body: Members): AgentRequest {
   const { type, mailbox_local_part: mailboxLocalPart, client_name: clientName, idempotency_key: idempotencyKey } = body
   if (mailboxLocalPart !== undefined && !isFreeName(mailboxLocalPart)) {
     throw invalid('mailbox_local_part', 'forbidden_value', 'This name is reserved, or has two dots in a row.')
+  }
+  if (clientName !== undefined && looksLikeAddress(clientName)) {
+    throw invalid('client_name', 'forbidden_value', LIKE_ADDRESS)
   }
   return {
     type,

@@ -74,7 +74,9 @@ const updateKeywords = route({
   etag: true,
   async handle({ params: { message_id: id }, body, principal, app, request }) {
     const account = await writableAccountOf(app, principal)
-    await changeOne(app, account, id, { keywords: keywordsOf(body) }, request)
+    await changeOne(app, account, id, { keywords: keywordsOf(body) }, request, {
+      keywords: body.set === undefined ? 'add' : 'set',
+    })
     const { data, version } = await changedMessage(app, account, id)
     const { keywords, flags } = data
     return answer({ data: { id, keywords, flags, state: await stateOf(app, account) }, version })
@@ -97,7 +99,9 @@ const updateMessage = route({
   async handle({ params: { message_id: id }, body, principal, app, request }) {
     const account = await writableAccountOf(app, principal)
     const change = { keywords: flaggedKeywords(body), folders: body.folder_ids && { set: body.folder_ids } }
-    await changeOne(app, account, id, change, request)
+    await changeOne(app, account, id, change, request, {
+      keywords: body.keywords === undefined ? 'flags' : 'keywords',
+    })
     return answer(await changedMessage(app, account, id))
   },
 })
@@ -149,7 +153,8 @@ const updateMessages = route({
     const keywords = keywordsOf({ add: body.add_keywords, remove: body.remove_keywords })
     const edited = await app.store.edits.change(account, body.ids, { keywords, folders })
     const { updated, notFound: missing, notUpdated } = edited
-    return { updated, not_found: missing, not_updated: notUpdated, state: await stateOf(app, account) }
+    const refused = notUpdated.map(({ id, code, message }) => ({ id, code, message }))
+    return { updated, not_found: missing, not_updated: refused, state: await stateOf(app, account) }
   },
 })
 
@@ -240,19 +245,22 @@ async function changeOne(
   id: string,
   change: MessageChange,
   request: RequestFacts,
+  members: { keywords?: string },
 ): Promise<void> {
   const expect = await expectationOf(app, account, id, request)
   const edited = await app.db.write(async (tx) => {
     await expect(tx)
     return app.store.edits.changeIn(tx, account, [id], change)
   })
-  requireUpdated(edited)
+  requireUpdated(edited, members)
 }
 
-function requireUpdated({ notFound: missing, notUpdated }: Edited): void {
+/** @param members what the parts of the change are called in the body @throws ProductError not_found, validation_error */
+function requireUpdated({ notFound: missing, notUpdated }: Edited, { keywords = 'keywords' } = {}): void {
   if (missing.length > 0) throw notFound('message')
   const [refused] = notUpdated
-  if (refused !== undefined) throw invalid('folder_ids', 'forbidden_value', refused.message)
+  if (refused === undefined) return
+  throw invalid(refused.about === 'keywords' ? keywords : 'folder_ids', 'forbidden_value', refused.message)
 }
 
 /** A message after a change, and the version it has now. */

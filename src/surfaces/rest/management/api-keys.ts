@@ -2,8 +2,9 @@
 
 import { Type } from 'typebox'
 import { notFound, ProductError } from '../../../base/errors.ts'
+import { checkPermissions } from '../../../directory/key-input.ts'
 import { GRACE_SECONDS_MAX, type ApiKey as KeyRecord } from '../../../directory/keys.ts'
-import { isSubset, ROLES } from '../../../directory/permissions.ts'
+import { isSubset } from '../../../directory/permissions.ts'
 import type { TeamPrincipal } from '../../../directory/principal.ts'
 import { answer, route } from '../../http/route.ts'
 import { Default, Id, listOf, pageQuery, parseTime, Words } from '../../http/schema.ts'
@@ -58,8 +59,8 @@ const createKey = route({
   reply: NewApiKey,
   status: 201,
   async handle({ body, principal, app }) {
-    const wanted = body.permissions ?? (body.role === undefined ? [] : ROLES[body.role])
-    requireSubset(principal, wanted)
+    // What does not exist is told as such, before what the caller lacks.
+    requireSubset(principal, checkPermissions({ kind: 'root', role: body.role, permissions: body.permissions }))
     const issued = await app.directory.keys.issue({
       teamId: principal.teamId,
       kind: 'root',

@@ -9,6 +9,7 @@ import {
   type Member as MemberRecord,
   type MemberRole,
 } from '../../../directory/people/members.ts'
+import type { Invited } from '../../../directory/people/people.ts'
 import type { TeamPrincipal } from '../../../directory/principal.ts'
 import type { Team as TeamRecord } from '../../../directory/teams.ts'
 import { answer, route } from '../../http/route.ts'
@@ -21,6 +22,8 @@ import { MANAGEMENT_PAGE } from './pages.ts'
 
 const params = Type.Object({ member_id: Id('member') })
 const NO_MORE = 'A key can only make, change and remove members who may do no more than itself (403).'
+const NO_LINK =
+  'No link is mailed to an address of this appliance; `meta.link_mailed` is false then, and an owner or the operator shows the person one.'
 const Role = Words(MEMBER_ROLES, 'owner and admin may do everything, member reads and sends, viewer reads.')
 
 const Team = record('Team', 'A team.', {
@@ -104,7 +107,7 @@ const inviteMember = route({
   operation: 'inviteMember',
   tag: 'Team',
   summary: 'Invites a person by mail; the link works for seven days.',
-  description: NO_MORE,
+  description: `${NO_MORE} ${NO_LINK}`,
   as: 'team',
   permission: 'team.manage',
   idempotent: true,
@@ -123,10 +126,11 @@ const inviteMember = route({
     requireRole(principal, body.role)
     const team = await app.directory.teams.get(principal.teamId)
     if (team === undefined) throw notFound('team')
-    const member = await app.directory.people.invite(team, body, (tx, made) =>
-      request.keep(tx, { data: present(made), status: 202 }),
-    )
-    return answer({ data: present(member), status: 202 })
+    const reply = (invited: Invited) => ({
+      ...{ data: present(invited), status: 202 as const, meta: { link_mailed: invited.isMailed } },
+    })
+    const invited = await app.directory.people.invite(team, body, (tx, made) => request.keep(tx, reply(made)))
+    return answer(reply(invited))
   },
 })
 
@@ -144,10 +148,8 @@ const updateMember = route({
   reply: Member,
   async handle({ params: { member_id: id }, body, principal, app }) {
     requireRole(principal, body.role)
-    const { members } = app.directory.people
-    return present(
-      await members.changeRole(principal.teamId, id, body.role, ({ role }) => requireRole(principal, role)),
-    )
+    const { people } = app.directory
+    return present(await people.changeRole(principal.teamId, id, body.role, ({ role }) => requireRole(principal, role)))
   },
 })
 

@@ -45,7 +45,8 @@ const createTeam = route({
         Type.String({
           minLength: 3,
           maxLength: 254,
-          description: 'Who is invited as its owner, by mail.',
+          description:
+            'Who is invited as its owner, by mail; at an address of this appliance without one (mailstead login-link).',
           examples: ['ana@example.org'],
         }),
       ),

@@ -1,0 +1,328 @@
+// Links that sign in: never mailed to a mailbox of the appliance, dead once one holds them, and bound to one team where they are shown.
+
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { failure, receiveRaw } from '../rest/expect.ts'
+import { AgentClient, EASY_WORK } from '../support/agents.ts'
+import { Browser, type Page } from '../support/browser.ts'
+import { Commands } from '../support/cli.ts'
+import { ManualClock } from '../support/clock.ts'
+import { type Json, startHouse, type TestHouse } from '../support/house.ts'
+import { startMailServer } from '../support/mail-server.ts'
+
+// Commands of the operator run by the clock of the machine.
+const clock = new ManualClock(Date.now())
+const remote = await startMailServer()
+const zone = {
+  'people.example': { MX: [{ priority: 10, exchange: 'mx.people.example' }] },
+  'mx.people.example': { A: ['127.0.0.1'] },
+  // Nothing listens there.
+  'moving.test': { MX: [{ priority: 10, exchange: 'mx.moving.test' }] },
+  'mx.moving.test': { A: ['127.0.0.3'] },
+}
+const common = {
+  ...EASY_WORK,
+  ALLOW_PRIVATE_SMTP_HOSTS: 'true',
+  DIRECT_PORT: String(remote.port),
+  TRUSTED_PROXIES: '127.0.0.1',
+}
+const house = await startHouse({ clock, zone, env: common })
+const lax = await startHouse({ clock, zone, env: { ...common, SIGN_IN_LINKS_TO_LOCAL: 'true' } })
+after(async () => {
+  await house.close()
+  await lax.close()
+  await remote[Symbol.asyncDispose]()
+})
+let count = 0
+const source = () => ({ 'x-forwarded-for': `203.0.113.${++count % 250}` })
+const agentOf = (at: TestHouse) =>
+  new AgentClient({
+    ...at,
+    call: (method, path, key, body, headers) => at.call(method, path, key, body, { ...headers, ...source() }),
+  })
+
+async function ask(at: TestHouse, email: string): Promise<void> {
+  const reply = await new Browser(at, source()).post('/owner/sign-in', { email })
+  assert.match(reply.text, /Look into your mail/)
+  await at.settle()
+}
+
+function member(at: TestHouse, teamId: string, email: string) {
+  return at.app.db.write((tx) => at.app.directory.people.members.add(tx, teamId, { email, role: 'owner' }))
+}
+
+const links = async (at: TestHouse) => (await at.app.db.read.all('SELECT 1 FROM sign_in_links')).length
+
+const pathIn = (text: string) =>
+  /\/(?:owner\/session|invites)\/[\w-]{43}/.exec(text.replaceAll('=\r\n', '').replaceAll('=3D', '='))?.[0]
+
+/** What a key of a mailbox can read of its newest message. */
+async function newest(at: TestHouse, key: string): Promise<string> {
+  const { body } = await at.get('/mailbox/messages', key)
+  const [first] = (body as Json).data
+  if (first === undefined) return ''
+  return (await at.get(`/mailbox/messages/${first.id}/raw`, key, { accept: 'message/rfc822' })).body
+}
+
+async function use(at: TestHouse, path: string, browser = new Browser(at, source())): Promise<Page> {
+  const page = await browser.get(path)
+  return page.status === 200 ? browser.submit(page, path) : page
+}
+
+const lastTo = (to: string) => remote.mails.findLast((mail) => mail.to.includes(to))!.bytes
+
+test('a key of a mailbox is no way to sign in as the person whose address it is', async () => {
+  const team = await house.team('Shop')
+  const stranger = await house.team('Stranger')
+  for (const name of ['shop.test', 'bücher.test']) await team.domain(name)
+  await stranger.domain('other.test')
+  const ana = await team.mailbox('ana@shop.test')
+  const idn = await team.mailbox('ida@xn--bcher-kva.test')
+  const other = await stranger.mailbox('eve@other.test')
+  await house.call('POST', `/mailboxes/${ana.id}/aliases`, team.key, { email: 'orders@shop.test' })
+  const addresses = [
+    ...[
+      'ana@shop.test',
+      'Ana@SHOP.test',
+      'ana+x@shop.test',
+      '"ana"@shop.test',
+      'orders@shop.test',
+      'postmaster@shop.test',
+    ],
+    ...['ida@bücher.test', 'ida@xn--bcher-kva.test', 'IDA@BÜCHER.test', 'eve@other.test', 'later@shop.test'],
+    ...['scout@agents.mailstead.test', 'postmaster@mx.mailstead.test', 'x@bounce.mx.mailstead.test', 'ana@[127.0.0.1]'],
+  ]
+  for (const email of addresses) {
+    if (email === email.toLowerCase()) await member(house, team.id, email)
+    await ask(house, email)
+    clock.advance(1000)
+  }
+  assert.equal(await links(house), 0)
+  // A mailbox that is made after the link was asked for.
+  const later = await team.mailbox('later@shop.test')
+  await house.settle()
+  for (const { key } of [ana, idn, other, later]) assert.equal(await newest(house, key), '')
+})
+
+test('invitations to an address of the appliance make a member and mail nothing', async () => {
+  const team = await house.team()
+  await team.domain('invited.test')
+  const { key } = await team.mailbox('ben@invited.test')
+  const invite = (email: string) => house.call('POST', '/team/members', team.key, { email, role: 'admin' })
+  const [here, away] = [await invite('ben@invited.test'), await invite('ben@people.example')]
+  assert.deepEqual([here.body.meta.link_mailed, away.body.meta.link_mailed], [false, true])
+  const agent = agentOf(house)
+  const registered = await agent.register()
+  const invited = await agent.invite(await agent.readToken(registered.identity_assertion), 'ben@invited.test')
+  assert.deepEqual([invited.status, invited.body.status], [202, 'pending'])
+  const made = await new Commands({ DATA_DIR: house.dataDir, MAIL_HOSTS: 'mx.mailstead.test' }).run(
+    ...['team', 'create', '--name', 'Made', '--owner', 'ben@invited.test'],
+  )
+  assert.match(
+    made.out.join('\n'),
+    /No link is mailed to ben@invited\.test, .* mailstead login-link ben@invited\.test --team team_/,
+  )
+  await house.settle()
+  assert.equal(await newest(house, key), '')
+})
+
+const encoded = (link: string) => `https://safe.example/?url=${encodeURIComponent(link)}`
+const forms: [what: string, wrap: (mail: Buffer, link: string) => Buffer | string][] = [
+  ['as it is', (mail) => mail],
+  [
+    'encoded again',
+    (_, link) =>
+      `From: a@people.example\r\nMIME-Version: 1.0\r\nContent-Type: text/html\r\nContent-Transfer-Encoding: base64\r\n\r\n${Buffer.from(`<a href="${link}">x</a>`).toString('base64')}\r\n`,
+  ],
+  ['rewritten', (_, link) => `From: a@people.example\r\n\r\n${encoded(link)}\r\n`],
+  [
+    'inside a message',
+    (mail) =>
+      Buffer.concat([
+        Buffer.from(
+          'From: a@people.example\r\nMIME-Version: 1.0\r\nContent-Type: multipart/mixed; boundary=b\r\n\r\n--b\r\nContent-Type: message/rfc822\r\n\r\n',
+        ),
+        mail,
+        Buffer.from('\r\n--b--\r\n'),
+      ]),
+  ],
+]
+for (const [what, wrap] of forms) {
+  test(`a link that is forwarded to a mailbox here is dead when it can be read there: ${what}`, async () => {
+    const team = await house.team()
+    const id = `f${++count}`
+    const email = `${id}@people.example`
+    await team.domain(`${id}.test`)
+    const { key, email: to } = await team.mailbox(`ana@${id}.test`)
+    await member(house, team.id, email)
+    await ask(house, email)
+    const path = pathIn(lastTo(email).toString())!
+    assert.equal((await new Browser(house, source()).get(path)).status, 200)
+    await receiveRaw(house, { from: email, to, content: wrap(lastTo(email), house.origin + path) })
+    assert.notEqual(await newest(house, key), '')
+    assert.equal((await use(house, path)).status, 410)
+    await ask(house, email)
+    assert.match(
+      (await use(house, pathIn(lastTo(email).toString())!)).text,
+      /API keys/,
+      'who reads it elsewhere gets in',
+    )
+  })
+}
+
+test('the same for the invitation of an agent, which stays open', async () => {
+  const team = await house.team()
+  await team.domain('forwards.test')
+  await team.mailbox('ana@forwards.test')
+  const agent = agentOf(house)
+  const registered = await agent.register()
+  await agent.invite(await agent.readToken(registered.identity_assertion), 'una@people.example')
+  await house.settle()
+  const content = lastTo('una@people.example')
+  await receiveRaw(house, { from: 'una@people.example', to: 'ana@forwards.test', content })
+  assert.equal((await new Browser(house, source()).get(pathIn(content.toString())!)).status, 404)
+  const [open] = await house.app.directory.agents.invites.openFor('una@people.example')
+  assert.equal(open?.registration.id, registered.registration_id)
+})
+
+test('login-link opens one team, also for who belongs to several', async () => {
+  const [one, two] = [await house.team('One'), await house.team('Two')]
+  for (const { id } of [one, two]) await member(house, id, 'nia@people.example')
+  const cli = new Commands({ DATA_DIR: house.dataDir, APP_ORIGIN: house.origin, MAIL_HOSTS: 'mx.mailstead.test' })
+  await cli.refused(['login-link', 'nia@people.example'], 'The link opens one team', one.id, two.id)
+  await cli.refused(['login-link', 'nia@people.example', '--team', 'Three'], 'does not belong to the team Three')
+  const { url } = await cli.json('login-link', 'Nia@people.example', '--team', 'One')
+  const browser = new Browser(house, source())
+  const path = new URL(url).pathname
+  assert.match((await browser.get(path)).text, /of the team <strong>One</)
+  assert.equal((await use(house, path, browser)).path, `/console/${one.id}`)
+  assert.equal((await browser.get(`/console/${two.id}`)).status, 404)
+  const joined = await house.app.directory.people.members.of('nia@people.example')
+  assert.deepEqual(
+    joined.map(({ status }) => status),
+    ['active', 'invited'],
+  )
+})
+
+test('an owner is shown a link for a member; it opens this team alone, and ends with the owner', async () => {
+  const [team, other] = [await house.team('Mine'), await house.team('Other')]
+  const { people } = house.app.directory
+  const boss = await member(house, team.id, 'boss@people.example')
+  const add = (teamId: string, email: string, role: 'owner' | 'admin') =>
+    house.app.db.write((tx) => people.members.add(tx, teamId, { email, role }))
+  await add(team.id, 'adam@people.example', 'admin')
+  const victim = await add(team.id, 'vic@people.example', 'owner')
+  await add(other.id, 'vic@people.example', 'owner')
+  const enter = async (email: string) => {
+    const browser = new Browser(house, source())
+    await use(house, new URL((await people.showLink(team.id, email, null))!).pathname, browser)
+    return browser
+  }
+  const action = `/console/${team.id}/members/${victim.id}/link`
+  const show = async (browser: Browser) => {
+    const page = await browser.submit(await browser.get(`/console/${team.id}/members`), action)
+    return pathIn(page.text)!
+  }
+  const adam = await enter('adam@people.example')
+  assert.ok(!(await adam.get(`/console/${team.id}/members`)).text.includes('/link"'))
+  const csrf = people.sessions.formToken((await people.sessions.read(adam.cookie.split('=')[1]!))!.token)
+  assert.equal((await adam.post(action, { csrf })).status, 403, 'an admin is not an owner')
+  const owner = await enter('boss@people.example')
+  assert.equal((await owner.post(action, { csrf: 'x' })).status, 403)
+  const elsewhere = action.replace(team.id, other.id)
+  const own = people.sessions.formToken((await people.sessions.read(owner.cookie.split('=')[1]!))!.token)
+  assert.equal((await owner.post(elsewhere, { csrf: own })).status, 404)
+  const browser = new Browser(house, source())
+  assert.match((await use(house, await show(owner), browser)).text, /API keys/)
+  assert.equal((await browser.get(`/console/${other.id}`)).status, 404)
+  const unused = await show(owner)
+  await people.changeRole(team.id, boss.id, 'viewer', () => {})
+  assert.equal((await use(house, unused)).status, 410)
+  assert.equal((await browser.get(`/console/${team.id}`)).path, '/owner/sign-in')
+})
+
+test('the trial on localhost: the operator shows the link of an invitation, and it opens that agent alone', async () => {
+  const team = await house.team('Home')
+  await team.domain('home.test')
+  await team.mailbox('me@home.test')
+  await member(house, team.id, 'me@home.test')
+  const agent = agentOf(house)
+  const registered = await agent.register()
+  await agent.invite(await agent.readToken(registered.identity_assertion), 'me@home.test')
+  const cli = new Commands({
+    ...EASY_WORK,
+    DATA_DIR: house.dataDir,
+    APP_ORIGIN: house.origin,
+    MAIL_HOSTS: 'mx.mailstead.test',
+  })
+  const { url } = await cli.json('login-link', 'me@home.test', '--team', registered.mailbox.email)
+  const browser = new Browser(house, source())
+  const path = new URL(url).pathname
+  const accepted = await browser.submit(await browser.get(path), path, { approve_sending: 'yes' })
+  assert.match(accepted.text, /You are the owner of this agent\. It may send mail/)
+  assert.match((await browser.get('/owner/agents')).text, /Reads and sends/)
+  assert.equal((await browser.get(`/console/${team.id}`)).status, 404)
+  assert.equal((await agent.claim(registered.claim_token)).body.scope, 'email.send')
+})
+
+test('where the operator says so, links go to mailboxes here; the end of the mailbox ends what came of them', async () => {
+  const team = await lax.team()
+  await team.domain('lax.test')
+  const { id, key } = await team.mailbox('ana@lax.test')
+  const alias = await lax.call('POST', `/mailboxes/${id}/aliases`, team.key, { email: 'orders@lax.test' })
+  const signedIn = async (email: string) => {
+    await ask(lax, email)
+    const browser = new Browser(lax, source())
+    assert.match((await use(lax, pathIn(await newest(lax, key))!, browser)).text, /API keys/)
+    clock.advance(1000)
+    return browser
+  }
+  for (const email of ['ana@lax.test', 'orders@lax.test', 'nobody@lax.test']) await member(lax, team.id, email)
+  await ask(lax, 'nobody@lax.test')
+  assert.equal(await links(lax), 0, 'nobody receives it')
+  const byAlias = await signedIn('orders@lax.test')
+  await lax.call('DELETE', `/mailboxes/${id}/aliases/${alias.body.data.id}`, team.key)
+  assert.equal((await byAlias.get('/console')).path, '/owner/sign-in')
+  const browser = await signedIn('ana@lax.test')
+  await ask(lax, 'ana@lax.test')
+  const unused = pathIn(await newest(lax, key))!
+  const agent = agentOf(lax)
+  const registered = await agent.register()
+  await agent.invite(await agent.readToken(registered.identity_assertion), 'ana@lax.test')
+  clock.advance(1000)
+  await lax.settle()
+  const invitation = pathIn(await newest(lax, key))!
+  assert.match(invitation, /^\/invites\//)
+  assert.equal((await browser.get(`/console/${team.id}`)).status, 200)
+  await lax.call('DELETE', `/mailboxes/${id}`, team.key)
+  assert.equal((await browser.get(`/console/${team.id}`)).path, '/owner/sign-in')
+  assert.equal((await use(lax, unused)).status, 410)
+  assert.equal((await new Browser(lax, source()).get(invitation)).status, 404)
+})
+
+test('the inbox of an agent gets no link, whatever the operator says', async () => {
+  const agent = agentOf(lax)
+  const registered = await agent.register()
+  const token = await agent.readToken(registered.identity_assertion)
+  const team = await lax.team()
+  await member(lax, team.id, registered.mailbox.email)
+  await ask(lax, registered.mailbox.email)
+  assert.equal(await newest(lax, token), '')
+  assert.equal(await links(lax), 0)
+  failure(await agent.invite(token, registered.mailbox.email), 422, 'validation_error')
+})
+
+// Last: it moves the clock away from that of the commands.
+test('a link that waits to leave is dead when its domain has come here meanwhile', async () => {
+  const team = await house.team()
+  await member(house, team.id, 'mia@moving.test')
+  await ask(house, 'mia@moving.test')
+  assert.equal((await house.app.db.read.all('SELECT 1 FROM queue')).length, 1)
+  await team.domain('moving.test')
+  const { key } = await team.mailbox('mia@moving.test')
+  clock.advance(3_600_000)
+  await house.app.db.write((tx) => tx.run('UPDATE sign_in_links SET expires_at = expires_at + 86400000'))
+  await house.settle()
+  const path = pathIn(await newest(house, key))!
+  assert.equal((await use(house, path)).status, 410)
+})

@@ -1,0 +1,89 @@
+// Who may do what, as the database has it: looked at before and after a request, so that no request can widen it unseen.
+
+import { MEMBER_PERMISSIONS, type MemberRole } from '../../src/directory/people/members.ts'
+import { allows, isRole, isSubset, ROLES } from '../../src/directory/permissions.ts'
+import type { Credential } from './credentials.ts'
+import type { TestHouse } from './house.ts'
+
+type Row = Record<string, unknown>
+
+/** Rows that grant something, by table and id; what changes of them is what a request granted. */
+const TABLES: Readonly<Record<string, string>> = {
+  keys: 'SELECT id, team_id, mailbox_id, kind, role, permissions, hex(hash) AS hash, expires_at, revoked_at FROM keys',
+  operator_keys: 'SELECT id, hex(hash) AS hash, revoked_at FROM operator_keys',
+  members: 'SELECT id, team_id, email, role FROM members',
+  sign_in_links: 'SELECT hex(hash) AS id, email, team_id, mailbox_id, shown_by FROM sign_in_links',
+  sessions: 'SELECT hex(hash) AS id, email, team_id FROM sessions',
+  agent_registrations:
+    'SELECT id, state, team_id, mailbox_id, hex(claim_hash) AS claim, hex(durable_hash) AS durable FROM agent_registrations',
+  agent_tokens: 'SELECT hex(hash) AS id, registration, audience, scope FROM agent_tokens',
+  owner_invites: 'SELECT id, email, state, hex(token_hash) AS hash FROM owner_invites',
+  teams: `SELECT id, suspended_at FROM teams`,
+}
+
+export type Authority = ReadonlyMap<string, { table: string; row: Row }>
+
+export async function authorityOf({ app }: TestHouse): Promise<Authority> {
+  const all = new Map<string, { table: string; row: Row }>()
+  for (const [table, sql] of Object.entries(TABLES)) {
+    for (const row of await app.db.read.all<Row>(sql)) all.set(`${table} ${row.id}`, { table, row })
+  }
+  return all
+}
+
+/** What a request granted that its caller did not have, one sentence each. */
+export function gains(before: Authority, after: Authority, caller: Credential): string[] {
+  const found: string[] = []
+  for (const [key, { table, row }] of after) {
+    const old = before.get(key)?.row
+    if (old !== undefined && JSON.stringify(old) === JSON.stringify(row)) continue
+    if (!mayGrant(table, row, old, caller)) found.push(`${caller.name} made ${table} ${JSON.stringify(row)}`)
+  }
+  // What is taken away of another team is no gain, and still not the caller's to take.
+  for (const [key, { table, row }] of before) {
+    if (after.has(key) || !('team_id' in row) || row.team_id === null || row.team_id === caller.teamId) continue
+    found.push(`${caller.name} removed ${table} ${JSON.stringify(row)}`)
+  }
+  return found
+}
+
+function mayGrant(table: string, row: Row, old: Row | undefined, caller: Credential): boolean {
+  if (caller.kind === 'operator')
+    return table === 'keys' || table === 'members' || table === 'teams' || isMailed(table, row)
+  if (caller.kind !== 'team') return isEnded(table, row) || isAsked(table, row, old, caller)
+  if (row.team_id !== undefined && row.team_id !== null && row.team_id !== caller.teamId) return false
+  if (isEnded(table, row)) return true
+  if (table === 'keys') return mayIssue(row, old, caller)
+  if (table === 'members') return isSubset(MEMBER_PERMISSIONS[row.role as MemberRole], caller.permissions)
+  return isMailed(table, row)
+}
+
+/** Root keys within what the caller may do; keys of mailboxes by who administers mailboxes (decisions §5.3). */
+function mayIssue(row: Row, old: Row | undefined, { permissions }: Credential): boolean {
+  if (row.kind === 'mailbox') {
+    return (
+      allows(permissions, 'mailbox.admin.manage') || (old === undefined && allows(permissions, 'mailbox.admin.create'))
+    )
+  }
+  const role = row.role as string | null
+  const granted = role !== null && isRole(role) ? ROLES[role] : (JSON.parse(row.permissions as string) as string[])
+  return isSubset(granted, permissions)
+}
+
+/** A link nobody was shown: it went by mail to where no credential of the appliance reads it. */
+function isMailed(table: string, row: Row): boolean {
+  return table === 'sign_in_links' && row.team_id === null && row.mailbox_id === null && row.shown_by === null
+}
+
+/** A key that ended, an agent that ended. */
+function isEnded(table: string, row: Row): boolean {
+  if (table === 'keys') return row.revoked_at !== null
+  return (table === 'agent_registrations' || table === 'owner_invites') && row.state === 'revoked'
+}
+
+/** An agent may ask a person to own it; that the person is asked is all that changes. */
+function isAsked(table: string, row: Row, old: Row | undefined, { teamId }: Credential): boolean {
+  if (table === 'owner_invites') return row.state === 'pending'
+  if (table !== 'agent_registrations' || row.team_id !== teamId) return false
+  return JSON.stringify({ ...row, state: '' }) === JSON.stringify({ ...old, state: '' }) && row.state === 'invited'
+}
