@@ -11,6 +11,7 @@ import { openProvisioning } from './jobs/provisioning.ts'
 import { openSupervisor } from './jobs/supervisor.ts'
 import { openWorker, WORKERS } from './jobs/workers.ts'
 import { openHttp } from './surfaces/http/app.ts'
+import { checkPorts, type ListenAddress, PortError, splitHostPort } from './surfaces/http/ports.ts'
 import { routes } from './surfaces/rest/routes.ts'
 import { webhooksTold } from './surfaces/rest/schemas/events.ts'
 import { webRoutes } from './surfaces/web/routes.ts'
@@ -41,6 +42,10 @@ export interface HouseOptions extends Overrides {
  * @throws ProductError with one sentence when a setting, the folder or a port is not usable
  */
 export async function openHouse(config: Config, options: HouseOptions = {}): Promise<House> {
+  // Nothing is set up, and no key printed, by a start that cannot succeed.
+  await checkPorts(listenAddresses(config)).catch((error: unknown) => {
+    throw explain(error)
+  })
   const app = await openContext(config, { ...options, alone: true })
   const inbound = openInbound(app)
   const http = openHttp(app, [...routes, ...webRoutes], {
@@ -78,19 +83,35 @@ export async function openHouse(config: Config, options: HouseOptions = {}): Pro
   return { app, ports: { smtp: inbound.port, ...http.ports }, settle, close }
 }
 
+function listenAddresses(config: Config): ListenAddress[] {
+  const { HTTP_BIND: host } = config
+  return [
+    { setting: 'SMTP_PORT', host: config.SMTP_BIND, port: config.SMTP_PORT },
+    { setting: 'HTTP_PORT', host, port: config.HTTP_PORT },
+    { setting: 'SEND_PORT', host, port: config.SEND_PORT },
+    { setting: 'OPERATOR_BIND', ...splitHostPort(config.OPERATOR_BIND) },
+  ]
+}
+
 // What an operator can do something about gets a sentence; the rest stays what it is.
 function explain(error: unknown): unknown {
-  const { code, address, port } = error as { code?: string; address?: string; port?: number }
+  const isPort = error instanceof PortError
+  const { code, address, port } = (isPort ? error.cause : error) as { code?: string; address?: string; port?: number }
+  const setting = isPort ? error.setting : 'SMTP_PORT, HTTP_PORT, SEND_PORT or OPERATOR_BIND'
   const place = `${address} port ${port}`
   const why = new Map([
     [
       'EADDRINUSE',
-      `${place} is in use by another program: stop it, or set SMTP_PORT, HTTP_PORT, SEND_PORT or OPERATOR_BIND to another one.`,
+      `${place} is in use by another program, or by a Mailstead that runs already: stop it, or set ${setting} to another one.`,
     ],
     ['EACCES', `This user may not listen on ${place}: take a port above 1023, or let the container map it.`],
-    ['EADDRNOTAVAIL', `${address} is no address of this machine: see SMTP_BIND and HTTP_BIND.`],
+    ['EADDRNOTAVAIL', `${address} is no address of this machine: see SMTP_BIND, HTTP_BIND and OPERATOR_BIND.`],
+    ['ENOTFOUND', `The host of ${setting} has no address: see SMTP_BIND, HTTP_BIND and OPERATOR_BIND.`],
   ]).get(code ?? '')
-  return why === undefined ? error : new ProductError('service_unavailable', why, { cause: error })
+  if (why !== undefined) return new ProductError('service_unavailable', why, { cause: error })
+  return isPort
+    ? new ProductError('service_unavailable', `${setting} cannot be used: ${error.message}.`, { cause: error })
+    : error
 }
 
 /**

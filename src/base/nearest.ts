@@ -1,29 +1,37 @@
-// Which of a few names is most like one that was mistyped, for a sentence such as "Did you mean …?".
+// The known name that is most like a mistyped one, for sentences such as "Did you mean …?".
 
 /** Longer names are compared by their beginning. */
 const NAME_MAX = 64
 
-/** The name of a list, which has at least one, that takes the fewest edits; the first of several. */
-export function nearest(written: string, names: readonly string[]): string {
-  const from = written.slice(0, NAME_MAX)
-  let best = { name: names[0]!, edits: Infinity }
-  for (const name of names) {
-    const edits = editsBetween(from, name.slice(0, NAME_MAX))
-    if (edits < best.edits) best = { name, edits }
+/**
+ * @param most edits (a character left out, added, replaced, or swapped with its neighbour) that still count as a typing error; no bound unless given
+ * @returns undefined where none is so near
+ */
+export function nearest(name: string, known: Iterable<string>, most = Number.POSITIVE_INFINITY): string | undefined {
+  let found: string | undefined
+  let best = most + 1
+  for (const each of known) {
+    if (Math.abs(each.length - name.length) >= best) continue
+    const edits = distance(name.slice(0, NAME_MAX), each.slice(0, NAME_MAX))
+    if (edits >= best) continue
+    found = each
+    best = edits
   }
-  return best.name
+  return found
 }
 
-/** Characters to insert, remove or replace (Levenshtein). */
-function editsBetween(from: string, to: string): number {
-  let row = Array.from({ length: to.length + 1 }, (_, column) => column)
-  for (let line = 1; line <= from.length; line++) {
-    const next = [line]
-    for (let column = 1; column <= to.length; column++) {
-      const replaced = row[column - 1]! + (from[line - 1] === to[column - 1] ? 0 : 1)
-      next.push(Math.min(replaced, row[column]! + 1, next[column - 1]! + 1))
+/** Optimal string alignment: Levenshtein's distance with swaps of neighbours. */
+function distance(a: string, b: string): number {
+  let [before, last] = [[] as number[], Array.from({ length: b.length + 1 }, (_, j) => j)]
+  for (let i = 1; i <= a.length; i++) {
+    const row = [i]
+    for (let j = 1; j <= b.length; j++) {
+      const replaced = last[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1)
+      const swapped = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1] ? before[j - 2]! + 1 : replaced
+      row.push(Math.min(last[j]! + 1, row[j - 1]! + 1, replaced, swapped))
     }
-    row = next
+    before = last
+    last = row
   }
-  return row[to.length]!
+  return last[b.length]!
 }

@@ -6,6 +6,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { ProductError } from '../base/errors.ts'
 import type { Config } from '../config/config.ts'
 import { RESTORING } from '../config/data-folder.ts'
+import { makeFolder } from '../config/make-folder.ts'
 import { lockFolder } from '../db/folder-lock.ts'
 import { lookThrough } from './backup/contents.ts'
 import { explainFault } from './backup/fault.ts'
@@ -27,7 +28,7 @@ export const restore: Command = {
     const file = resolve(call.operands[0]!)
     const folder = resolve(call.text('data') ?? call.config.DATA_DIR)
     try {
-      await mkdir(folder, { recursive: true, mode: 0o700 })
+      await makeFolder(folder, 0o700)
       const free = lockFolder(folder)
       try {
         await mustBeEmpty(folder)

@@ -4,7 +4,7 @@ import { isAtTerminal } from '../base/log.ts'
 import { firstTeam } from '../directory/first-team.ts'
 import { tellAddresses } from './addresses.ts'
 import type { Command } from './command.ts'
-import { tellFirst } from './setup.ts'
+import { tellFirst, tellUnused } from './setup.ts'
 
 export const serveCommand: Command = {
   words: 'serve',
@@ -17,6 +17,7 @@ export const serveCommand: Command = {
       async (app) => {
         const first = await firstTeam(app.directory)
         if (first !== undefined) call.tell(tellFirst(call.config, app, first))
+        else if (!(await app.directory.keys.hasUsedRoot())) call.tell(tellUnused(app))
       },
       // Programs find them in the log.
       ({ ports }) => {

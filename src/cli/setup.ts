@@ -40,3 +40,11 @@ function already(app: Context): Told {
     lines: [`${app.folder.path} is set up already. A new key is made by: mailstead key create`],
   }
 }
+
+/** What is told at the start of an appliance that is set up already, while its key may never have been seen: the start that made it was ended. */
+export function tellUnused(app: Context): Told {
+  return {
+    data: { created: false, data_dir: app.folder.path, root_key_used: false },
+    lines: ['No root key of this appliance has been used yet. If you have none, create one: mailstead key create'],
+  }
+}

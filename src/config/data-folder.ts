@@ -9,6 +9,7 @@ import { ProductError } from '../base/errors.ts'
 import { randomName } from '../base/ids.ts'
 import { type CertificatePair, selfSigned } from './certificate.ts'
 import type { Config } from './config.ts'
+import { makeFolder } from './make-folder.ts'
 
 /** What of `DATA_DIR` the house works with beside its databases. */
 export interface DataFolder {
@@ -38,7 +39,7 @@ export async function openDataFolder(config: Config): Promise<DataFolder> {
   const path = resolve(config.DATA_DIR)
   const keys = join(path, 'keys')
   try {
-    await mkdir(path, { recursive: true })
+    await makeFolder(path)
     await access(path, constants.R_OK | constants.W_OK | constants.X_OK)
     if (await exists(join(path, RESTORING))) {
       throw wrong(
@@ -60,6 +61,8 @@ function folderError(path: string, error: NodeJS.ErrnoException): ProductError {
     case 'EEXIST':
     case 'ENOTDIR':
       return wrong(`${at} is a file where a folder is needed; set DATA_DIR to a folder.`, error)
+    case 'ENOENT':
+      return wrong(`The folder ${at} cannot be made; set DATA_DIR to a folder on a disk.`, error)
     case 'EACCES':
     case 'EPERM':
       return wrong(

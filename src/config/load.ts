@@ -7,6 +7,7 @@ import type { TSchema } from 'typebox'
 import { Value } from 'typebox/value'
 import { ProductError } from '../base/errors.ts'
 import { type Config, settings } from './config.ts'
+import { suggestionFor, unknownInEnvironment } from './unknown-settings.ts'
 
 /** Where the optional file lies, seen from the folder the process was started in. */
 export const CONFIG_FILE = 'config/mailstead.json'
@@ -19,6 +20,8 @@ type Raw = Record<string, string | undefined>
  */
 export function loadConfig(env: Raw, file: string = CONFIG_FILE): Config {
   const fromFile = readFile(file)
+  const unknown = unknownInEnvironment(env)
+  if (unknown !== undefined) throw wrong(unknown)
   const config: Record<string, unknown> = {}
   for (const [name, schema] of Object.entries(settings)) {
     const given = env[name] !== undefined && env[name] !== '' ? parse(name, schema, env[name]) : fromFile[name]
@@ -47,7 +50,7 @@ function readFile(file: string): Record<string, unknown> {
   }
   for (const name of Object.keys(content)) {
     if (name !== '$schema' && !Object.hasOwn(settings, name))
-      throw wrong(`The settings file ${file} names an unknown setting ${name}.`)
+      throw wrong(`The settings file ${file} names an unknown setting ${name}.${suggestionFor(name)}`)
   }
   return content as Record<string, unknown>
 }
@@ -77,17 +80,43 @@ function check(name: string, schema: TSchema, value: unknown): unknown {
   throw wrong(`The setting ${name} is wrong: ${first?.message ?? 'it does not have the expected form'}.`)
 }
 
+/** Settings that mean nothing without the other one. */
+const PAIRS = [
+  ['TLS_CERT_FILE', 'TLS_KEY_FILE'],
+  ['GOOGLE_CLIENT_ID', 'GOOGLE_CLIENT_SECRET'],
+  ['MICROSOFT_CLIENT_ID', 'MICROSOFT_CLIENT_SECRET'],
+  ['SES_ACCESS_KEY_ID', 'SES_SECRET_ACCESS_KEY'],
+] as const
+const SECRET_BYTES = 32
+
 function checkTogether(config: Config): Config {
   if (config.APP_ORIGIN === config.SEND_ORIGIN) throw wrong('The settings APP_ORIGIN and SEND_ORIGIN must differ.')
-  if ((config.TLS_CERT_FILE === '') !== (config.TLS_KEY_FILE === '')) {
-    throw wrong('The settings TLS_CERT_FILE and TLS_KEY_FILE go together.')
+  for (const [one, other] of PAIRS) {
+    if ((config[one] === '') === (config[other] === '')) continue
+    throw wrong(`The settings ${one} and ${other} go together; ${config[one] === '' ? one : other} is missing.`)
   }
-  if (config.APP_SECRET !== '' && Buffer.byteLength(config.APP_SECRET) < 32) {
-    throw wrong('The setting APP_SECRET must have at least 32 bytes.')
+  for (const name of ['APP_SECRET', 'POW_SECRET'] as const) {
+    if (config[name] !== '' && Buffer.byteLength(config[name]) < SECRET_BYTES) {
+      throw wrong(`The setting ${name} must have at least ${SECRET_BYTES} bytes.`)
+    }
   }
   if (config.SPAM_REFUSE_SCORE < config.SPAM_JUNK_SCORE) {
     throw wrong('The setting SPAM_REFUSE_SCORE must not be below SPAM_JUNK_SCORE.')
   }
+  checkDomains(config)
+  checkAddresses(config)
+  return config
+}
+
+/** Mail to the mail host itself is mail to its operator, and bounces come to the name below it: agents need a domain of their own. */
+function checkDomains({ AGENT_MAILBOX_DOMAIN: domain, MAIL_HOSTS }: Config): void {
+  if (!MAIL_HOSTS.some((host) => domain === host || domain === `bounce.${host}`)) return
+  throw wrong(
+    `The setting AGENT_MAILBOX_DOMAIN is ${domain}, which is a name of the appliance in MAIL_HOSTS; use a domain of its own, such as agents.${domain}.`,
+  )
+}
+
+function checkAddresses(config: Config): void {
   for (const server of config.DNS_SERVERS)
     if (!isServer(server)) throw wrong(`The setting DNS_SERVERS holds ${server}, which is not an ip or ip:port.`)
   for (const name of ['TRUSTED_PROXIES', 'PROXY_PROTOCOL_FROM'] as const) {
@@ -96,7 +125,9 @@ function checkTogether(config: Config): Config {
         throw wrong(`The setting ${name} holds ${range}, which is neither an address nor a CIDR range.`)
     }
   }
-  return config
+  if (config.CLAMAV_HOST !== '' && !isHostPort(config.CLAMAV_HOST)) {
+    throw wrong(`The setting CLAMAV_HOST is ${config.CLAMAV_HOST}, which is not host:port, such as 127.0.0.1:3310.`)
+  }
 }
 
 function isServer(text: string): boolean {
@@ -104,8 +135,16 @@ function isServer(text: string): boolean {
   return isIP(text) !== 0 || (host !== null && isIP(host[1] ?? host[2] ?? '') !== 0 && Number(host[3] ?? 53) <= 65535)
 }
 
+function isHostPort(text: string): boolean {
+  const [, literal, name, port] = /^(?:\[([^\]]+)\]|([A-Za-z0-9._-]+)):(\d{1,5})$/.exec(text) ?? []
+  const isHost = literal === undefined ? name !== undefined : isIP(literal) === 6
+  return isHost && Number(port) >= 1 && Number(port) <= 65535
+}
+
+/** Whole addresses: ipaddr.js would read 1.2.3 as 1.2.0.3. */
 function isRange(text: string): boolean {
-  return ipaddr.isValid(text) || ipaddr.isValidCIDR(text)
+  const [address = '', bits] = text.split('/', 2)
+  return isIP(address) !== 0 && (bits === undefined || ipaddr.isValidCIDR(text))
 }
 
 function wrong(sentence: string): ProductError {

@@ -123,6 +123,12 @@ export class Keys {
     )
   }
 
+  /** Whether any root key was ever used: if not, nobody may have got to see one. */
+  async hasUsedRoot(): Promise<boolean> {
+    const row = await this.#db.read.get(`SELECT 1 FROM keys WHERE kind = 'root' AND last_used_at IS NOT NULL LIMIT 1`)
+    return row !== undefined
+  }
+
   async get(teamId: string, id: string): Promise<ApiKey | undefined> {
     const row = await this.#db.read.get('SELECT * FROM keys WHERE id = ? AND team_id = ?', [id, teamId])
     return row && presentKey(row, this.#clock.now())

@@ -17,6 +17,7 @@ import { API_VERSION, openapiRoute, type Surface } from './openapi.ts'
 import { NOTHING_TOLD, type Told } from './openapi-webhooks.ts'
 import { Paces } from './pace.ts'
 import { Places } from './places.ts'
+import { splitHostPort } from './ports.ts'
 import { RateLimit } from './rate-limit.ts'
 import type { Route } from './route.ts'
 import { Sources } from './source.ts'
@@ -65,7 +66,7 @@ export function openHttp(app: Context, routes: readonly Route[], options: HttpOp
     send: open('send', config.SEND_ORIGIN),
     operator: openListener({ ...shared, ...operatorDesk(app, routes) }),
   }
-  const operator = addressOf(config.OPERATOR_BIND)
+  const operator = splitHostPort(config.OPERATOR_BIND)
   const stop = async () => {
     await Promise.all(Object.values(listeners).map((listener) => listener.close()))
     await shared.largeBodies.close()
@@ -106,12 +107,6 @@ function operatorDesk(app: Context, routes: readonly Route[]) {
     headers: headersOf(origin),
     table: new RouteTable(routes.filter(({ surface }) => surface === 'operator').map(prepare)),
   }
-}
-
-/** The two halves of `host:port`, the host without brackets. */
-function addressOf(text: string): { host: string; port: number } {
-  const cut = text.lastIndexOf(':')
-  return { host: text.slice(0, cut).replace(/^\[|\]$/g, ''), port: Number(text.slice(cut + 1)) }
 }
 
 /** The routes of one origin, its own description among them. */

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -65,6 +66,18 @@ async function serving(env: Record<string, string>): Promise<Appliance> {
   return { child, port: opened.ports.app, first, [Symbol.asyncDispose]: end }
 }
 
+function onFreePorts(name: string) {
+  return {
+    DATA_DIR: join(folder, name),
+    HTTP_PORT: '0',
+    SEND_PORT: '0',
+    SMTP_PORT: '0',
+    OPERATOR_BIND: '127.0.0.1:0',
+    APP_ORIGIN: 'http://app.localhost',
+    SEND_ORIGIN: 'http://send.localhost',
+  }
+}
+
 describe('as a process', () => {
   it('prints one line of JSON and ends with 0, or one sentence on the other stream and ends with 1', async () => {
     const good = await run('setup', '--json')
@@ -76,7 +89,7 @@ describe('as a process', () => {
   })
 
   it('ends with a sentence when one of its databases is damaged', async (t) => {
-    const env = { DATA_DIR: join(folder, 'damaged') }
+    const env = onFreePorts('damaged')
     assert.deepEqual(await once(start(['setup'], env), 'exit'), [0, null])
     await writeFile(join(env.DATA_DIR, 'blobs.db'), 'no database, but long enough to be looked at'.repeat(100))
     const child = start(['serve'], env)
@@ -109,16 +122,48 @@ describe('as a process', () => {
     }
   })
 
-  it('serves a folder it sets up first, takes commands beside it, and ends with 0', async () => {
-    const env = {
-      DATA_DIR: join(folder, 'served'),
-      HTTP_PORT: '0',
-      SEND_PORT: '0',
-      SMTP_PORT: '0',
-      OPERATOR_BIND: '127.0.0.1:0',
-      APP_ORIGIN: 'http://app.localhost',
-      SEND_ORIGIN: 'http://send.localhost',
+  it('says in a sentence that a port is taken, before it sets anything up', async () => {
+    const taken = createServer()
+    await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve))
+    const { port } = taken.address() as { port: number }
+    for (const [setting, value] of [
+      ['SMTP_PORT', String(port)],
+      ['HTTP_PORT', String(port)],
+      ['SEND_PORT', String(port)],
+      ['OPERATOR_BIND', `127.0.0.1:${port}`],
+    ] as const) {
+      const env = { ...onFreePorts('taken'), [setting]: value }
+      const child = start(['serve'], env)
+      const [out, err] = [child.stdout!, child.stderr!].map((stream) => stream.setEncoding('utf8').toArray())
+      assert.deepEqual(await once(child, 'exit'), [1, null])
+      assert.deepEqual(await out, [])
+      assert.equal(
+        (await err!).join(''),
+        `mailstead: 127.0.0.1 port ${port} is in use by another program, or by a Mailstead that runs already: stop it, or set ${setting} to another one.\n`,
+      )
+      await assert.rejects(stat(env.DATA_DIR), { code: 'ENOENT' })
     }
+    taken.close()
+  })
+
+  it('says how to get a root key as long as none was used, because the first start may have been killed', async () => {
+    const env = onFreePorts('unseen')
+    assert.deepEqual(await once(start(['setup'], env), 'exit'), [0, null])
+    {
+      await using appliance = await serving(env)
+      assert.deepEqual(appliance.first, { created: false, data_dir: env.DATA_DIR, root_key_used: false })
+      appliance.child.kill('SIGTERM')
+      assert.deepEqual(await once(appliance.child, 'exit'), [0, null])
+    }
+    const child = start(['serve'], env)
+    const lines = createInterface({ input: child.stdout! })
+    const [line] = await once(lines, 'line')
+    child.kill('SIGKILL')
+    assert.match(line as string, /^No root key .* create one: mailstead key create$/)
+  })
+
+  it('serves a folder it sets up first, takes commands beside it, and ends with 0', async () => {
+    const env = onFreePorts('served')
     await using appliance = await serving(env)
     assert.equal(appliance.first.created, true)
     for (const name of ['', 'mail.db', 'blobs.db', 'spool']) {

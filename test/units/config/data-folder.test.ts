@@ -44,6 +44,14 @@ describe('an empty folder', () => {
   })
 })
 
+describe('a folder far below', () => {
+  it('is made with its parents', async () => {
+    const DATA_DIR = join(dir, 'a/b/c')
+    assert.equal((await open({ DATA_DIR })).path, DATA_DIR)
+    assert.equal((await open({ DATA_DIR: `${DATA_DIR}/../d/` })).path, join(dir, 'a/b/d'))
+  })
+})
+
 describe('a folder in use', () => {
   it('keeps its secret and its certificate', async () => {
     const first = await open()
@@ -95,6 +103,10 @@ describe('what is wrong is said in one sentence that names it', () => {
     await mkdir(dir, { recursive: true })
     await writeFile(join(dir, 'keys'), '')
     await says({}, join(dir, 'keys'), 'is a file')
+  })
+
+  it('a folder that cannot be made, instead of trying for ever', { timeout: 10_000 }, async () => {
+    await says({ DATA_DIR: '/proc/mailstead/data' }, '/proc/mailstead', 'cannot be made', 'DATA_DIR')
   })
 
   it('a folder that cannot be written', async () => {

@@ -66,6 +66,24 @@ describe('loadConfig', () => {
     ['RATE_LIMIT_PER_MINUTE', '0'],
     ['SPAM_REFUSE_SCORE', '1'],
     ['LOG_RETENTION_DAYS', '-1'],
+    ['POW_SECRET', 'x'.repeat(31)],
+    ['CLAMAV_HOST', 'x'],
+    ['CLAMAV_HOST', '127.0.0.1:0'],
+    ['CLAMAV_HOST', '127.0.0.1:70000'],
+    ['CLAMAV_HOST', '[x]:3310'],
+    ['GOOGLE_CLIENT_ID', 'id'],
+    ['GOOGLE_CLIENT_SECRET', 'secret'],
+    ['MICROSOFT_CLIENT_ID', 'id'],
+    ['MICROSOFT_CLIENT_SECRET', 'secret'],
+    ['SES_ACCESS_KEY_ID', 'AKIA'],
+    ['SES_SECRET_ACCESS_KEY', 'secret'],
+    ['TRUSTED_PROXIES', '1.2.3'],
+    ['TRUSTED_PROXIES', '10.1/8'],
+    ['TRUSTED_PROXIES', '10.0.0.0/8/8'],
+    ['TRUSTED_PROXIES', '0x7f000001'],
+    ['PROXY_PROTOCOL_FROM', '::/129'],
+    ['AGENT_MAILBOX_DOMAIN', 'localhost'],
+    ['AGENT_MAILBOX_DOMAIN', 'bounce.localhost'],
   ]
   for (const [name, value] of wrong) {
     it(`names ${name} when it is ${value}`, () => {
@@ -75,6 +93,48 @@ describe('loadConfig', () => {
       )
     })
   }
+
+  it('takes what is right', () => {
+    const right = {
+      ...{ POW_SECRET: 'x'.repeat(32), GOOGLE_CLIENT_ID: 'id', GOOGLE_CLIENT_SECRET: 'secret' },
+      ...{ SES_ACCESS_KEY_ID: 'AKIA', SES_SECRET_ACCESS_KEY: 'secret', TRUSTED_PROXIES: '1.2.3.4,::1,fd00::/8' },
+    }
+    for (const CLAMAV_HOST of ['127.0.0.1:3310', 'clamav:3310', '[::1]:3310']) {
+      assert.equal(loadConfig({ ...right, CLAMAV_HOST }, file + 'x').CLAMAV_HOST, CLAMAV_HOST)
+    }
+  })
+
+  it('says which of two settings is missing, and what was meant by one it does not know', async () => {
+    const says = (env: Record<string, string>, words: RegExp) =>
+      assert.throws(() => loadConfig(env, file + 'x'), { message: words })
+    says(
+      { GOOGLE_CLIENT_ID: 'id' },
+      /GOOGLE_CLIENT_ID and GOOGLE_CLIENT_SECRET go together; GOOGLE_CLIENT_SECRET is missing/,
+    )
+    says({ HTTP_PRT: '80' }, /unknown setting HTTP_PRT\. Did you mean HTTP_PORT\?/)
+    says({ SMPT_PORT: '25' }, /Did you mean SMTP_PORT\?/)
+    says({ MAIL_HOST: 'mx.example.com' }, /Did you mean MAIL_HOSTS\?/)
+    await assert.rejects(withFile('{"HTPP_PROT": 80}'), /unknown setting HTPP_PROT\. Did you mean HTTP_PORT\?/)
+    await assert.rejects(withFile('{"http_port": 80}'), /unknown setting http_port\. Did you mean HTTP_PORT\?/)
+    await assert.rejects(withFile('{"FAVOURITE_COLOUR": "blue"}'), /unknown setting FAVOURITE_COLOUR\.$/)
+  })
+
+  it('leaves alone what the environment holds for other programs', () => {
+    const others = {
+      ...{ PATH: '/bin', HOME: '/root', LANG: 'C', PWD: '/', TZ: 'UTC', HOSTNAME: 'box', TERM: 'xterm', PORT: '80' },
+      ...{ NODE_ENV: 'production', NODE_VERSION: '26', npm_config_loglevel: 'error', npm_package_name: 'mailstead' },
+      ...{ AWS_REGION: 'x', AWS_ACCESS_KEY_ID: 'x', AWS_SECRET_ACCESS_KEY: 'x', GOOGLE_APPLICATION_CREDENTIALS: 'x' },
+      ...{ HTTPS_PORT: '443', HTTP_HOST: 'x', HTTP_PROXY: 'x', http_proxy: 'x', SMTP_HOST: 'x', SMTP_USER: 'x' },
+      ...{ XDG_DATA_DIRS: '/usr/share', MAIL: '/var/mail/root', DNS_SERVER_HOST: 'x', KUBERNETES_SERVICE_PORT: '443' },
+      ...{
+        SEND_PORTS: 'tcp://10.0.0.1:80',
+        MAILSTEAD_PORT: 'tcp://10.0.0.1:80',
+        HTTP_PORT_80_TCP: 'tcp://x',
+        HTTP_PRT: '',
+      },
+    }
+    assert.deepEqual(loadConfig(others, file + 'x'), loadConfig({}, file + 'x'))
+  })
 
   it('refuses two origins that are one', () => {
     const same = { APP_ORIGIN: 'https://a.example', SEND_ORIGIN: 'https://a.example' }
