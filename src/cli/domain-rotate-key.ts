@@ -23,7 +23,7 @@ export const domainRotateKey: Command = {
     return {
       data: presentDomain(domain),
       lines: isReserved(name)
-        ? [`${name} signs with ${record.name} from now on: the name has no DNS to look into.`]
+        ? [`${name} signs with ${record.name} from now on, unless its DNS says that there is no such key.`]
         : [
             `${name} has a new key. Put this record into its DNS:`,
             '',
