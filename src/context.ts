@@ -1,9 +1,9 @@
 // The waist of the house: everything below, wired into one plain object.
 
-import { existsSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { readFileSync } from 'node:fs'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { type Clock, systemClock } from './base/clock.ts'
+import type { ClockGuard } from './base/clock-guard.ts'
 import { ProductError } from './base/errors.ts'
 import { type Log, openLog } from './base/log.ts'
 import { closeAll } from './base/loop.ts'
@@ -13,13 +13,9 @@ import { VirusScan } from './base/virus-scan.ts'
 import { openWake, type Wake } from './base/wake.ts'
 import type { Config } from './config/config.ts'
 import { type DataFolder, openDataFolder } from './config/data-folder.ts'
-import { Db, type Tx } from './db/db.ts'
-import { lockFolder } from './db/folder-lock.ts'
-import { migrate } from './db/migrate.ts'
-import { blobMigrations, mailMigrations } from './db/migrations/migrations.ts'
+import type { Db, Tx } from './db/db.ts'
 import { DbThreads } from './db/threads.ts'
 import { type Directory, type DirectoryParts, openDirectory } from './directory/directory.ts'
-import { Teams } from './directory/teams.ts'
 import { Outbox } from './events/outbox.ts'
 import { ReceivedEvents } from './events/received-events.ts'
 import { Telling } from './events/webhooks/telling.ts'
@@ -27,6 +23,8 @@ import { Cleaner } from './mail/clean/cleaner.ts'
 import { Extractor } from './mail/extract/extractor.ts'
 import { Inspector } from './mail/inspector.ts'
 import { type Outbound, openOutbound } from './outbound/outbound.ts'
+import type { Appliance } from './store/appliance/appliance.ts'
+import { openDatabases } from './store/appliance/databases.ts'
 import type { CloseLinks } from './store/deliver.ts'
 import { Following } from './store/following.ts'
 import { openStore, type Store } from './store/store.ts'
@@ -44,6 +42,10 @@ export interface Context {
   folder: DataFolder
   db: Db
   blobsDb: Db
+  /** What ties the databases together. */
+  appliance: Appliance
+  /** Whether the clock can be trusted. */
+  guard: ClockGuard
   vault: Vault
   resolver: Resolver
   /** Rings across the threads of the house. */
@@ -88,19 +90,16 @@ export async function openContext(config: Config, overrides: Overrides = {}): Pr
   const clock = overrides.clock ?? systemClock
   const log = overrides.log ?? openLog(config.LOG_LEVEL)
   const folder = await openDataFolder(config)
-  const freeFolder = overrides.alone === true ? lockFolder(config.DATA_DIR) : () => {}
   const vault = new Vault(folder.secret)
   const threads = new DbThreads(SCAN_THREADS)
-  const { db, blobsDb } = await openDbs(config.DATA_DIR, { threads, lean: overrides.lean ?? false }, clock).catch(
-    (error: unknown) => {
-      freeFolder()
-      throw error
-    },
-  )
+  const { lean = false, alone = false } = overrides
+  const databases = await openDatabases({ folder, threads, lean, alone, clock, log, vault })
+  const { db, blobsDb, appliance } = databases
   const resolver = openResolver({ servers: config.DNS_SERVERS, clock })
   const wake = openWake(config.DATA_DIR)
   const outbox = new Outbox(wake)
-  const telling = new Telling({ db, clock, log, config, vault, resolver, wake, outbox })
+  const { guard } = appliance
+  const telling = new Telling({ db, clock, guard, log, config, vault, resolver, wake, outbox })
   const closeLinks = closesLinks(config, log, () => directory)
   const store = openStore({ db, blobsDb, clock, vault, wake, closeLinks })
   const openAccount = store.openAccount
@@ -111,7 +110,7 @@ export async function openContext(config: Config, overrides: Overrides = {}): Pr
     lookAtSes: (teamId, name, proven) => outbound.sesIdentities.look(teamId, name, proven),
     outside: agentsOutside(() => outbound),
   })
-  const parts = { db, clock, log, config, vault, resolver, directory, store, outbox, wake }
+  const parts = { db, clock, guard, log, config, vault, resolver, directory, store, outbox, wake }
   const outbound: Outbound = openOutbound(parts)
   const inspector = new Inspector({ threads: INSPECT_THREADS, dnsServers: config.DNS_SERVERS })
   const cleaner = new Cleaner()
@@ -123,6 +122,8 @@ export async function openContext(config: Config, overrides: Overrides = {}): Pr
     folder,
     db,
     blobsDb,
+    appliance,
+    guard,
     vault,
     resolver,
     wake,
@@ -138,8 +139,8 @@ export async function openContext(config: Config, overrides: Overrides = {}): Pr
     virusScan: config.CLAMAV_HOST === '' ? null : new VirusScan(config.CLAMAV_HOST),
     close: async () => {
       wake.close()
-      const parts = [outbound, telling, inspector, cleaner, extractor, resolver, threads, blobsDb, db]
-      await closeAll([...parts.map((part) => () => part.close()), async () => freeFolder()])
+      const parts = [outbound, telling, inspector, cleaner, extractor, resolver, databases]
+      await closeAll(parts.map((part) => () => part.close()))
     },
   }
 }
@@ -164,48 +165,6 @@ function agentsOutside(outbound: () => Outbound): DirectoryParts['outside'] {
     },
     isSuppressed: (email) => outbound().suppressions.stopsOwnMail(email),
   }
-}
-
-/** How both files are opened. */
-interface DbParts {
-  threads: DbThreads
-  lean: boolean
-}
-
-async function openDbs(folder: string, options: DbParts, clock: Clock): Promise<{ db: Db; blobsDb: Db }> {
-  const [mailFile, blobsFile] = [join(folder, 'mail.db'), join(folder, 'blobs.db')]
-  // Content is made after mail.db. Next to an empty one everything in it would be erased as named by nobody. Looked at in this
-  // order, because another process may be making both.
-  if (existsSync(blobsFile) && !existsSync(mailFile)) throw missing(mailFile, blobsFile)
-  const db = await openDb(mailFile, options, mailMigrations)
-  try {
-    // The first team comes after both files: before it a start that was cut short is taken up again.
-    const inUse = (await new Teams({ db, clock }).list()).length > 0
-    if (inUse && !existsSync(blobsFile)) throw missing(blobsFile, mailFile)
-    return { db, blobsDb: await openDb(blobsFile, options, blobMigrations) }
-  } catch (error) {
-    // An open database keeps the process from ending, and nobody would start it anew.
-    await db.close()
-    throw error
-  }
-}
-
-function missing(file: string, other: string): ProductError {
-  const sentence = `${file} is missing although ${other} is there; put it back from a backup, or begin with an empty folder.`
-  return new ProductError('service_unavailable', sentence)
-}
-
-async function openDb(file: string, options: DbParts, steps: typeof mailMigrations): Promise<Db> {
-  const db = new Db({ file, ...options })
-  try {
-    await migrate(db, steps)
-  } catch (error) {
-    await db.close().catch(() => {})
-    if (error instanceof ProductError) throw error
-    const reason = error instanceof Error ? error.message : String(error)
-    throw new ProductError('service_unavailable', `The database ${file} cannot be opened: ${reason}.`, { cause: error })
-  }
-  return db
 }
 
 function trustExtra(file: string): void {

@@ -6,6 +6,7 @@ import type { Config } from './config/config.ts'
 import { type Context, type Overrides, openContext } from './context.ts'
 import { openInbound } from './inbound/listener.ts'
 import { openClockwork } from './jobs/clockwork.ts'
+import { openHeartbeat } from './jobs/heartbeat.ts'
 import { openProviderWatch } from './jobs/provider-watch.ts'
 import { openProvisioning } from './jobs/provisioning.ts'
 import { openSupervisor } from './jobs/supervisor.ts'
@@ -56,7 +57,17 @@ export async function openHouse(config: Config, options: HouseOptions = {}): Pro
   const provisioning = openProvisioning(app)
   const here = options.workers === 'here' ? WORKERS.map((name) => openWorker(app, name)) : []
   const workers: Service[] = options.workers === 'here' ? here : [openSupervisor(app)]
-  const services: Service[] = [openClockwork(app), watch, provisioning, ...workers, http, app.following, inbound]
+  const heartbeat = openHeartbeat(app)
+  const services: Service[] = [
+    heartbeat,
+    openClockwork(app),
+    watch,
+    provisioning,
+    ...workers,
+    http,
+    app.following,
+    inbound,
+  ]
   const started: Service[] = []
   const close = () =>
     closeAll([
@@ -75,6 +86,7 @@ export async function openHouse(config: Config, options: HouseOptions = {}): Pro
     throw explain(error)
   }
   const settle = async () => {
+    await heartbeat.settle()
     await app.directory.people.settle()
     await watch.settle()
     await provisioning.settle()

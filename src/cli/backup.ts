@@ -8,7 +8,7 @@ import { isoTime, systemClock } from '../base/clock.ts'
 import { ProductError } from '../base/errors.ts'
 import type { Config } from '../config/config.ts'
 import { copyTogether } from '../db/snapshot.ts'
-import { lookThrough } from './backup/contents.ts'
+import { isSame, lookThrough } from './backup/contents.ts'
 import { explainFault } from './backup/fault.ts'
 import { KEPT, type Manifest, manifestOf } from './backup/manifest.ts'
 import { describe, pack } from './backup/pack.ts'
@@ -120,13 +120,9 @@ function present(folder: string) {
 async function readBack(archive: string, folder: string, written: Manifest): Promise<void> {
   await mkdir(folder, { mode: 0o700 })
   const manifest = await unpack(archive, folder)
-  const { forms, counts } = await lookThrough(folder)
-  if (isDeepStrictEqual(manifest, written) && isDeepStrictEqual({ forms, counts }, pick(manifest))) return
+  const found = await lookThrough(folder)
+  if (isDeepStrictEqual(manifest, written) && isSame(found, manifest)) return
   throw new ProductError('internal_error', 'What was read back is not what was written; no backup was made.')
-}
-
-function pick({ forms, counts }: Manifest) {
-  return { forms, counts }
 }
 
 // A new name is on the disk only when its folder is.

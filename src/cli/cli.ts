@@ -8,6 +8,7 @@ import { PROGRAM_VERSION } from '../config/version.ts'
 import { type Context, openContext } from '../context.ts'
 import { agentList, agentRegistration, agentRevoke, agentRevokeAll, agentRotateKey } from './agents.ts'
 import { backup } from './backup.ts'
+import { clockAccept } from './clock-accept.ts'
 import type { Call, Command, Outcome, Told } from './command.ts'
 import { doctor } from './doctor.ts'
 import { domainAdd } from './domain-add.ts'
@@ -39,6 +40,7 @@ const commands: readonly Command[] = [
   doctor,
   backup,
   restore,
+  clockAccept,
   teamList,
   teamCreate,
   teamUpdate,

@@ -6,6 +6,8 @@ import type { Resolver } from '../base/resolver.ts'
 import type { Call, Command } from './command.ts'
 import { lookAtAccounts } from './doctor/accounts.ts'
 import { lookAtBacklog } from './doctor/backlog.ts'
+import { lookAtClockGuard } from './doctor/clock-guard.ts'
+import { lookDeep } from './doctor/deep.ts'
 import { lookAtDomains } from './doctor/domains.ts'
 import { type Finding, failing, type Level } from './doctor/finding.ts'
 import { lookAtCertificate, lookAtClock, lookAtDisk, lookAtFolder } from './doctor/machine.ts'
@@ -20,7 +22,10 @@ const INDENT = ' '.repeat(MARKS.ok.length)
 export const doctor: Command = {
   words: 'doctor',
   summary: 'Looks at the whole appliance, running or not, and says what to do; ends with 1 when something fails.',
-  options: { outside: { says: 'also connects to port 25 of this machine by its name, and of a large mail service' } },
+  options: {
+    outside: { says: 'also connects to port 25 of this machine by its name, and of a large mail service' },
+    deep: { says: 'also reads both databases from end to end: damage, missing content, wrong counts' },
+  },
   async run(call) {
     const findings = await look(call)
     const count = (wanted: Level) => findings.filter(({ level }) => level === wanted).length
@@ -52,6 +57,8 @@ async function look(call: Call): Promise<Finding[]> {
       ...(await lookAtDomains(app)),
       ...(await lookAtAccounts(app)),
       ...(await lookAtBacklog(app)),
+      lookAtClockGuard(app),
+      ...(call.has('deep') ? await lookDeep(path) : []),
     ]
   } catch (error) {
     const says = `The appliance cannot be opened: ${error instanceof Error ? error.message : String(error)}`

@@ -2,13 +2,18 @@
 
 import { mkdir, open, readdir, rename, rm } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import { isDeepStrictEqual } from 'node:util'
+import { systemClock } from '../base/clock.ts'
+import { isNear } from '../base/clock-guard.ts'
 import { ProductError } from '../base/errors.ts'
 import type { Config } from '../config/config.ts'
 import { RESTORING } from '../config/data-folder.ts'
 import { makeFolder } from '../config/make-folder.ts'
+import { Db } from '../db/db.ts'
 import { lockFolder } from '../db/folder-lock.ts'
-import { lookThrough } from './backup/contents.ts'
+import { migrate } from '../db/migrate.ts'
+import { mailMigrations } from '../db/migrations/migrations.ts'
+import { renumberAfterRestore } from '../store/renumber.ts'
+import { isSame, lookThrough } from './backup/contents.ts'
 import { explainFault } from './backup/fault.ts'
 import type { Manifest } from './backup/manifest.ts'
 import { secretCheck, secretOf } from './backup/secret.ts'
@@ -63,6 +68,7 @@ async function make({ config }: Call, file: string, folder: string): Promise<Out
     await rm(inside, { recursive: true, force: true })
     throw error
   })
+  await renumber(join(inside, 'mail.db'))
   await moveOut(inside, folder, manifest)
   await rm(inside, { recursive: true })
   await flush(folder)
@@ -75,8 +81,17 @@ async function make({ config }: Call, file: string, folder: string): Promise<Out
       fits
         ? `  Start it with: ${startOf(config, folder)}. Mail that waited to leave then is sent once more.`
         : '  APP_SECRET must be the one of that appliance before it is started: it is not in the backup.',
+      ...ageLines(manifest),
     ],
   }
+}
+
+/** To the appliance an old backup looks like a clock that jumped. */
+function ageLines({ made_at: madeAt }: Manifest): string[] {
+  if (isNear(systemClock.now() - Date.parse(madeAt))) return []
+  return [
+    '  The backup is older than two days: retention and the expiry of waiting mail stay on hold until: mailstead clock accept.',
+  ]
 }
 
 /** Another folder than that of the settings is served only when it is named. */
@@ -86,9 +101,19 @@ function startOf(config: Config, folder: string): string {
 
 async function take(file: string, folder: string): Promise<Manifest> {
   const manifest = await unpack(file, folder)
-  const { forms, counts } = await lookThrough(folder)
-  if (isDeepStrictEqual({ forms, counts }, { forms: manifest.forms, counts: manifest.counts })) return manifest
+  if (isSame(await lookThrough(folder), manifest)) return manifest
   throw new ProductError('invalid_parameter', `${file} does not hold what it says; nothing of it was taken.`)
+}
+
+/** Clients know UIDs and states from after the backup: none of them is given again for something else. */
+async function renumber(file: string): Promise<void> {
+  const db = new Db({ file, lean: true })
+  try {
+    await migrate(db, mailMigrations)
+    await db.write((tx) => renumberAfterRestore(tx, systemClock.now()))
+  } finally {
+    await db.close()
+  }
 }
 
 async function moveOut(inside: string, folder: string, { files }: Manifest): Promise<void> {

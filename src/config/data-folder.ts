@@ -19,6 +19,8 @@ export interface DataFolder {
   spool: string
   /** The root of every derived key: the bytes of the text of `APP_SECRET`. */
   secret: Buffer
+  /** Where the secret was read, as sentences name it. */
+  secretSource: string
   /** What STARTTLS shows, PEM. */
   tls: CertificatePair
 }
@@ -47,8 +49,10 @@ export async function openDataFolder(config: Config): Promise<DataFolder> {
       )
     }
     await mkdir(keys, { recursive: true, mode: 0o700 })
-    const secret = await openSecret(config, path, join(keys, 'app-secret'))
-    return { path, spool: join(path, 'spool'), secret, tls: await openCertificate(config, keys) }
+    const file = join(keys, 'app-secret')
+    const secret = await openSecret(config, path, file)
+    const secretSource = config.APP_SECRET === '' ? file : 'The setting APP_SECRET'
+    return { path, spool: join(path, 'spool'), secret, secretSource, tls: await openCertificate(config, keys) }
   } catch (error) {
     if (error instanceof ProductError) throw error
     throw folderError(path, error as NodeJS.ErrnoException)

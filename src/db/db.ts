@@ -31,6 +31,8 @@ interface Done {
   unit: Unit
   value: unknown
   left: Left
+  /** Settles the transaction it was committed in. */
+  flushed: PromiseWithResolvers<void>
 }
 
 // More would make the first caller of a batch wait long for its answer; fewer would commit more often.
@@ -54,6 +56,8 @@ export class Db {
   readonly #writing: Writing
   readonly #waiting: Unit[] = []
   #committed: Done[] = []
+  /** One for each transaction that readers may see and a power cut may still take away. */
+  readonly #unflushed = new Set<Promise<void>>()
   #draining: Promise<void> | undefined
   #flushing: Promise<void> | undefined
   #broken: unknown
@@ -83,6 +87,15 @@ export class Db {
       this.#waiting.push({ work, resolve: resolve as (value: unknown) => void, reject })
       this.#draining ??= this.#drain()
     })
+  }
+
+  /**
+   * Resolves when everything this process has committed is on the disk, at once when nothing is pending. Awaited before a number is
+   * told that must not be given again (UIDs, states): a reader sees a commit before it is flushed.
+   * @throws Error when the flush failed
+   */
+  async durable(): Promise<void> {
+    if (this.#unflushed.size > 0) await Promise.all(this.#unflushed)
   }
 
   /** Waits for what was asked, writes the log back into the file, and closes it. Its threads must be closed before. */
@@ -116,29 +129,40 @@ export class Db {
   async #batch(units: Unit[]): Promise<void> {
     const done: Done[] = []
     const elapsed = stopwatch()
+    const flushed = this.#expectFlush()
     try {
       await this.#begin()
       for (const unit of units) {
         const finished = await this.#unit(unit)
-        if (finished) done.push(finished)
+        if (finished) done.push({ ...finished, flushed })
       }
       await this.#runEnds(done)
+      // Readers see the transaction from here on, before anything else of this thread runs.
+      this.#unflushed.add(flushed.promise)
       await this.#writer.query('COMMIT')
     } catch (error) {
       await this.#writer.query('ROLLBACK').catch(() => {})
+      flushed.resolve()
       for (const unit of units) unit.reject(error)
       return
     }
     this.counts.commits++
     this.counts.commitMs += elapsed()
     // Nothing to flush when every unit failed; a flush that ended before it began would count as under way for ever.
-    if (done.length === 0) return
+    if (done.length === 0) return flushed.resolve()
     this.counts.units += done.length
     this.#committed.push(...done)
     this.#startFlush()
   }
 
-  async #unit(unit: Unit): Promise<Done | undefined> {
+  #expectFlush(): PromiseWithResolvers<void> {
+    const flushed = Promise.withResolvers<void>()
+    const forget = () => this.#unflushed.delete(flushed.promise)
+    flushed.promise.then(forget, forget)
+    return flushed
+  }
+
+  async #unit(unit: Unit): Promise<Omit<Done, 'flushed'> | undefined> {
     const { tx, left, end } = openTx(this.#writing)
     await this.#writer.query('SAVEPOINT unit')
     try {
@@ -156,7 +180,7 @@ export class Db {
     }
   }
 
-  async #runEnds(done: readonly Done[]): Promise<void> {
+  async #runEnds(done: readonly Pick<Done, 'left'>[]): Promise<void> {
     const { tx, end } = openTx(this.#writing)
     try {
       const ends = done.flatMap(({ left }) => left.atEnd).sort((a, b) => a.place - b.place)
@@ -189,11 +213,15 @@ export class Db {
       } catch (error) {
         this.#broken = error
         this.#tellBroken(error)
-        for (const { unit } of done) unit.reject(error)
+        for (const { unit, flushed } of done) {
+          flushed.reject(error)
+          unit.reject(error)
+        }
         continue
       }
       this.counts.flushes++
-      for (const { unit, value, left } of done) {
+      for (const { unit, value, left, flushed } of done) {
+        flushed.resolve()
         unit.resolve(value)
         for (const hook of left.afterCommit) hook()
       }

@@ -2,7 +2,7 @@
 
 import type { Clock } from '../base/clock.ts'
 import type { Resolver } from '../base/resolver.ts'
-import type { Row, Tx } from '../db/db.ts'
+import type { Db, Row, Tx } from '../db/db.ts'
 import type { DkimKeys } from './dkim-keys.ts'
 import { checkDomain, type DomainFindings } from './domain-checks.ts'
 import { nextState } from './domain-life.ts'
@@ -77,4 +77,13 @@ export class DomainLooks {
     await tx.run(`UPDATE domains SET ${columns.join(', ')} WHERE n = ?`, [...Object.values(changed), n])
     return { ...row, ...changed }
   }
+}
+
+/** No domain pauses longer between two checks than a day. ms */
+const CHECK_PAUSE_MAX_MS = 2 * 24 * 60 * 60 * 1000
+
+/** Has domains checked in the next round whose check lies further ahead than any pause: the clock was wrong when it was set. */
+export async function recheckLate(db: Db, now: number): Promise<void> {
+  const values = [now, now + CHECK_PAUSE_MAX_MS]
+  await db.write((tx) => tx.run('UPDATE domains SET next_check_at = ? WHERE next_check_at > ?', values))
 }

@@ -3,7 +3,7 @@
 import { isoTime } from '../base/clock.ts'
 import { newId } from '../base/ids.ts'
 import type { Wake } from '../base/wake.ts'
-import type { Tx } from '../db/db.ts'
+import type { Reader, Tx } from '../db/db.ts'
 
 /** Specification §6. */
 export type EventType =
@@ -76,4 +76,10 @@ export class Outbox {
     })
     return { n, id, type, body, createdAt: at }
   }
+}
+
+/** When (ms) the newest event was written; null where there is none. */
+export async function newestEvent(reader: Reader): Promise<number | null> {
+  const sql = 'SELECT created_at AS at FROM events ORDER BY n DESC LIMIT 1'
+  return (await reader.get<{ at: number }>(sql))?.at ?? null
 }

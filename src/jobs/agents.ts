@@ -7,6 +7,7 @@ const MINUTE_MS = 60 * 1000
 export const agentSweep = job({
   name: 'agent-sweep',
   every: MINUTE_MS,
+  byAge: true,
   async run({ app }) {
     const { invites, ownership, tokens, registrations } = app.directory.agents
     const ended = (await invites.expireDue()) + (await ownership.sweep(app.config.AGENT_IDLE_DAYS))

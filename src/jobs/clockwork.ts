@@ -25,10 +25,10 @@ export function openClockwork(app: Context, list: readonly Job[] = jobs): Clockw
     running = running.then(async () => {
       for (const item of list) {
         const due = (lastRun.get(item.name) ?? Number.NEGATIVE_INFINITY) + item.every
-        if (!stop.signal.aborted && app.clock.now() >= due) {
-          await runJob(app, item, stop.signal)
-          lastRun.set(item.name, app.clock.now())
-        }
+        if (stop.signal.aborted || app.clock.monotonic() < due) continue
+        if (item.byAge === true && app.guard.isHeld()) continue
+        await runJob(app, item, stop.signal)
+        lastRun.set(item.name, app.clock.monotonic())
       }
     })
     return running

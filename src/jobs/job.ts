@@ -8,6 +8,8 @@ export interface Job {
   name: string
   /** Milliseconds from the end of one run to the start of the next. */
   every: number
+  /** True for what erases or expires by age: it waits while the clock is in doubt. */
+  byAge?: true
   /** @returns how many things were done; 0 is not logged */
   run(part: { app: Context; log: Log; signal: AbortSignal }): Promise<number>
 }

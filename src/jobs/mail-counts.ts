@@ -8,6 +8,7 @@ const HOUR_MS = 60 * MINUTE_MS
 export const mailCountRollUp = job({
   name: 'mail-count-roll-up',
   every: 5 * MINUTE_MS,
+  byAge: true,
   run: ({ app, signal }) => app.store.rollUp.run(signal),
 })
 
@@ -15,5 +16,6 @@ export const mailCountRollUp = job({
 export const mailCountRetention = job({
   name: 'mail-count-retention',
   every: HOUR_MS,
+  byAge: true,
   run: ({ app }) => app.store.rollUp.prune(),
 })

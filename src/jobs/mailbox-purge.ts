@@ -11,6 +11,7 @@ const AT_ONCE = 100
 export const mailboxPurge = job({
   name: 'mailbox-purge',
   every: HOUR_MS,
+  byAge: true,
   async run({ app, signal }) {
     const { mailboxes } = app.directory
     const before = app.clock.now() - app.config.DELETED_MAILBOX_RETENTION_DAYS * DAY_MS

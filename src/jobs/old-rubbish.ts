@@ -8,5 +8,6 @@ const DAY_MS = 24 * HOUR_MS
 export const oldRubbish = job({
   name: 'old-rubbish',
   every: HOUR_MS,
+  byAge: true,
   run: ({ app, signal }) => app.store.emptying.run(app.clock.now() - app.config.TRASH_RETENTION_DAYS * DAY_MS, signal),
 })

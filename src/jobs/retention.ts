@@ -12,6 +12,7 @@ const MINUTE_MS = 60 * 1000
 export const inboundLogRetention = job({
   name: 'inbound-log-retention',
   every: HOUR_MS,
+  byAge: true,
   run: ({ app }) => app.store.inboundLog.prune(app.clock.now() - app.config.LOG_RETENTION_DAYS * DAY_MS),
 })
 
@@ -19,6 +20,7 @@ export const inboundLogRetention = job({
 export const deliveryLogRetention = job({
   name: 'delivery-log-retention',
   every: HOUR_MS,
+  byAge: true,
   run: ({ app }) => app.outbound.log.prune(app.clock.now() - app.config.LOG_RETENTION_DAYS * DAY_MS),
 })
 
@@ -26,6 +28,7 @@ export const deliveryLogRetention = job({
 export const webhookAttemptRetention = job({
   name: 'webhook-attempt-retention',
   every: HOUR_MS,
+  byAge: true,
   run: ({ app }) => app.telling.prune(app.clock.now() - ATTEMPT_RETENTION_DAYS * DAY_MS),
 })
 
@@ -33,6 +36,7 @@ export const webhookAttemptRetention = job({
 export const eventRetention = job({
   name: 'event-retention',
   every: HOUR_MS,
+  byAge: true,
   run: ({ app }) => pruneEvents(app.db, app.clock.now() - (app.config.WEBHOOK_PAYLOAD_RETENTION_DAYS + 1) * DAY_MS),
 })
 
@@ -40,6 +44,7 @@ export const eventRetention = job({
 export const changeRetention = job({
   name: 'change-retention',
   every: DAY_MS,
+  byAge: true,
   run: ({ app, signal }) => app.store.history.prune(signal),
 })
 
@@ -47,18 +52,20 @@ export const changeRetention = job({
 export const blobSweep = job({
   name: 'blob-sweep',
   every: DAY_MS,
+  byAge: true,
   run: ({ app }) =>
     app.store.blobs.sweep(async (hashes) => {
       const kept = await app.store.messages.namedBlobs(hashes)
       const uploaded = await app.store.uploads.namedBlobs(hashes)
       return kept.union(uploaded).union(await app.outbound.emails.namedBlobs(hashes))
-    }),
+    }, app.appliance.unknown),
 })
 
 /** Decisions §10.13: who was answered a week ago may be answered again. */
 export const vacationSenders = job({
   name: 'vacation-senders',
   every: HOUR_MS,
+  byAge: true,
   run: ({ app, signal }) => app.store.vacations.forget(signal),
 })
 
@@ -66,5 +73,6 @@ export const vacationSenders = job({
 export const uploadExpiry = job({
   name: 'upload-expiry',
   every: 10 * MINUTE_MS,
+  byAge: true,
   run: ({ app, signal }) => app.store.uploads.expire(signal),
 })

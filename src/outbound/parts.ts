@@ -1,6 +1,7 @@
 // What every part of sending is made of.
 
 import type { Clock } from '../base/clock.ts'
+import type { ClockDoubt } from '../base/clock-guard.ts'
 import type { Log } from '../base/log.ts'
 import type { Resolver } from '../base/resolver.ts'
 import type { Vault } from '../base/secrets.ts'
@@ -14,6 +15,8 @@ import type { Store } from '../store/store.ts'
 export interface OutboundParts {
   db: Db
   clock: Clock
+  /** While it holds, nothing that waits expires. */
+  guard: ClockDoubt
   log: Log
   config: Config
   vault: Vault

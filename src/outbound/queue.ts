@@ -189,6 +189,21 @@ export class Queue {
     ])
   }
 
+  /** Keys of the next emails after `after` (0 at first) that have deliveries here. */
+  async emailsAfter(tx: Tx, after: number, limit: number): Promise<number[]> {
+    const sql = 'SELECT DISTINCT email FROM queue WHERE email > ? ORDER BY email LIMIT ?'
+    return (await tx.all<{ email: number }>(sql, [after, limit])).map(({ email }) => email)
+  }
+
+  /** Makes due now what would be due only after its email has expired: the clock was wrong when that was set. */
+  async pullBack(tx: Tx, emails: readonly { n: number; expiresAt: number }[], now: number): Promise<void> {
+    await tx.run(
+      `UPDATE queue SET due_at = ? FROM json_each(?) AS email
+       WHERE queue.email = email.value ->> 0 AND due_at > email.value ->> 1 AND lease IS NULL`,
+      [now, JSON.stringify(emails.map(({ n, expiresAt }) => [n, expiresAt]))],
+    )
+  }
+
   /** Ends the waiting of a delivery. */
   async drop(tx: Tx, delivery: number): Promise<void> {
     await tx.run('DELETE FROM queue WHERE delivery = ?', [delivery])

@@ -8,6 +8,8 @@ import type { Fate } from './log/fate.ts'
 import type { OutboundParts } from './parts.ts'
 import type { Queue, QueueFilter, QueueRow } from './queue.ts'
 import type { Email, RejectionReason } from './records.ts'
+import { LIFETIME_MS } from './submit/acceptance.ts'
+import { AHEAD_MAX_MS } from './submit/checked-mail.ts'
 
 /** A delivery that waits, with the mail it is of. */
 export interface WaitingDelivery {
@@ -17,10 +19,13 @@ export interface WaitingDelivery {
 
 interface Parts extends OutboundParts {
   queue: Queue
-  emails: Pick<Emails, 'byN' | 'byId' | 'deliveriesOf' | 'pendingOf'>
+  emails: Pick<Emails, 'byN' | 'byId' | 'deliveriesOf' | 'pendingOf' | 'limitExpiry'>
   fate: Pick<Fate, 'apply'>
 }
 
+/** What waited while the clock was wrong does not expire before this, ms. */
+const GRACE_MS = 24 * 60 * 60 * 1000
+const REDATED_AT_ONCE = 200
 const DRAINED_AT_ONCE = 100
 /** Pieces that are cancelled while somebody waits for the end of a mailbox. */
 const DRAINED_PIECES = 10
@@ -90,6 +95,26 @@ export class WaitingMail {
   /** What waits of a mailbox that ended is cancelled at once (decisions §5.4); of very much the rest when its time has come. */
   async cancelOf(mailboxId: string): Promise<void> {
     for (let piece = 0; piece < DRAINED_PIECES; piece++) if ((await this.drain(mailboxId)) === 0) return
+  }
+
+  /**
+   * Mends the times of what waits after the clock was wrong: nothing expires within the next day, and nothing waits for a time that
+   * was set by the wrong clock.
+   */
+  async redate(): Promise<void> {
+    const { db, clock, queue, emails, wake } = this.#parts
+    const now = clock.now()
+    const limits = { earliest: now + GRACE_MS, latest: now + AHEAD_MAX_MS + LIFETIME_MS, instead: now + LIFETIME_MS }
+    for (let after = 0; ; ) {
+      const ns = await db.write(async (tx) => {
+        const page = await queue.emailsAfter(tx, after, REDATED_AT_ONCE)
+        await queue.pullBack(tx, await emails.limitExpiry(tx, page, limits), now)
+        return page
+      })
+      if (ns.length < REDATED_AT_ONCE) break
+      after = ns.at(-1)!
+    }
+    wake.ring('deliver')
   }
 
   async #open(id: string): Promise<Email> {

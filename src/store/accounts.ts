@@ -195,6 +195,34 @@ export class Accounts {
   }
 }
 
+/** What every account shows of the room it takes. */
+export async function accountTotals(
+  reader: Reader,
+): Promise<{ n: number; mailboxId: string; usedBytes: number; messageCount: number; attachmentBytes: number }[]> {
+  return reader.all(
+    `SELECT n, mailbox_id AS mailboxId, used_bytes AS usedBytes, message_count AS messageCount,
+       attachment_bytes AS attachmentBytes
+     FROM accounts ORDER BY n`,
+  )
+}
+
+/** When (ms) anything last changed in any mailbox; null where nothing ever did. */
+export async function lastActivity(reader: Reader): Promise<number | null> {
+  return (await reader.get<{ at: number | null }>('SELECT max(last_activity_at) AS at FROM accounts'))?.at ?? null
+}
+
+/** Skips numbers of every account: those may have been given and lost. */
+export async function skipNumbers(tx: Tx, count: number): Promise<void> {
+  await tx.run('UPDATE accounts SET seq = seq + ?', [count])
+}
+
+/** Skips numbers of every account and lets the state of every type begin there. @returns the accounts with their numbers */
+export async function restartStates(tx: Tx, count: number): Promise<{ n: number; seq: number }[]> {
+  const states = CHANGE_TYPES.map((type) => `${type}_seq = seq + ?`).join(', ')
+  await tx.run(`UPDATE accounts SET ${states}, seq = seq + ?`, Array<number>(CHANGE_TYPES.length + 1).fill(count))
+  return tx.all('SELECT n, seq FROM accounts')
+}
+
 /** Counts files that came with a message, or went with one (bytes below 0); nothing where there are none. */
 export async function countAttachments(tx: Tx, account: number, bytes: number): Promise<void> {
   if (bytes === 0) return

@@ -92,16 +92,21 @@ export class Blobs {
   /**
    * Erases content that nothing names any more and that is older than {@link SWEEP_GRACE_MS}.
    * @param isNamed tells which of some hashes are named by a row
+   * @param unknown content stored between these times (ms) is left alone: the database with those rows was not in use then
    * @returns how many were erased
    */
-  async sweep(isNamed: (hashes: Uint8Array[]) => Promise<Set<string>>): Promise<number> {
+  async sweep(
+    isNamed: (hashes: Uint8Array[]) => Promise<Set<string>>,
+    unknown: { after: number; before: number } = { after: 0, before: 0 },
+  ): Promise<number> {
     const cutoff = this.#clock.now() - SWEEP_GRACE_MS
     let erased = 0
     let after: Uint8Array = new Uint8Array(0)
     for (;;) {
       const rows = await this.#db.scan.all<{ hash: Uint8Array }>(
-        'SELECT hash FROM blobs WHERE hash > ? AND stored_at < ? ORDER BY hash LIMIT ?',
-        [after, cutoff, SWEEP_BATCH],
+        `SELECT hash FROM blobs WHERE hash > ? AND stored_at < ? AND NOT (stored_at > ? AND stored_at < ?)
+         ORDER BY hash LIMIT ?`,
+        [after, cutoff, unknown.after, unknown.before, SWEEP_BATCH],
       )
       if (rows.length === 0) return erased
       after = rows.at(-1)!.hash
@@ -164,4 +169,10 @@ export async function countKept(reader: Reader, hashes: readonly Uint8Array[]): 
   const marks = hashes.map(() => '?').join(', ')
   const row = await reader.get<{ kept: number }>(`SELECT count(*) AS kept FROM blobs WHERE hash IN (${marks})`, hashes)
   return row!.kept
+}
+
+/** Reads the newest chunk of content. @throws Error of SQLite when its pages are damaged */
+export async function readNewestContent(reader: Reader): Promise<void> {
+  await reader.all('SELECT hash FROM blobs ORDER BY stored_at DESC LIMIT 1')
+  await reader.all('SELECT * FROM chunks ORDER BY n DESC LIMIT 1')
 }

@@ -110,3 +110,14 @@ export async function floorOf(reader: Reader, account: number, type: ChangeType)
 export async function dropFloors(tx: Tx, account: number): Promise<number> {
   return (await tx.run('DELETE FROM change_floors WHERE account = ?', [account])).changes
 }
+
+/** Forgets everything: a state below the number (seq) of its account is too old from now on. */
+export async function raiseFloors(tx: Tx, accounts: readonly { n: number; seq: number }[]): Promise<void> {
+  const floors = accounts.flatMap(({ n, seq }) => CHANGE_TYPES.map((type) => [n, type, seq]))
+  await tx.run(
+    `INSERT INTO change_floors (account, type, seq)
+       SELECT value ->> 0, value ->> 1, value ->> 2 FROM json_each(?) WHERE true
+     ON CONFLICT (account, type) DO UPDATE SET seq = max(change_floors.seq, excluded.seq)`,
+    [JSON.stringify(floors)],
+  )
+}

@@ -2,7 +2,7 @@
 
 import { newId } from '../base/ids.ts'
 import { searchText, searchWords } from '../base/words.ts'
-import type { Db, Row, SqlValue, Tx } from '../db/db.ts'
+import type { Db, Reader, Row, SqlValue, Tx } from '../db/db.ts'
 import { type Page, type PageKey, pageOf } from '../db/page.ts'
 import type { AuthResult } from '../mail/mail.ts'
 import type { Counters } from './metrics/counters.ts'
@@ -253,4 +253,10 @@ function present(row: LogRow): InboundRow {
     messageId: row.message_id,
     createdAt: row.created_at,
   }
+}
+
+/** When (ms) the newest row was written; null where there is none. */
+export async function newestInbound(reader: Reader): Promise<number | null> {
+  const sql = 'SELECT created_at AS at FROM inbound_log ORDER BY n DESC LIMIT 1'
+  return (await reader.get<{ at: number }>(sql))?.at ?? null
 }

@@ -82,6 +82,8 @@ const OWNERS = new Map([
   ['webhooks', 'src/events/webhooks/'],
   ['webhook_queue', 'src/events/webhooks/'],
   ['webhook_attempts', 'src/events/webhooks/'],
+  ['appliance', 'src/store/appliance/'],
+  ['content_owner', 'src/store/appliance/'],
   ['blobs', 'src/store/blobs.ts'],
   ['chunks', 'src/store/blobs.ts'],
 ])

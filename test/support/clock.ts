@@ -11,6 +11,7 @@ interface Alarm {
 
 export class ManualClock implements Clock {
   #now: number
+  #monotonic = 0
   readonly #alarms = new Set<Alarm>()
 
   /** @param start ms; 2026-01-01T00:00:00Z unless given */
@@ -20,6 +21,18 @@ export class ManualClock implements Clock {
 
   now(): number {
     return this.#now
+  }
+
+  monotonic(): number {
+    return this.#monotonic
+  }
+
+  /** Sets the clock as an operator or a time server does: no time passes. */
+  set(now: number): void {
+    const step = now - this.#now
+    this.#now = now
+    // Real timers count what passes, not what the clock says.
+    for (const alarm of this.#alarms) alarm.at += step
   }
 
   after(ms: number, run: () => void): Timer {
@@ -34,23 +47,28 @@ export class ManualClock implements Clock {
   advance(ms: number): void {
     const end = this.#now + ms
     for (let next = this.#next(end); next !== undefined; next = this.#next(end)) {
-      this.#now = Math.max(this.#now, next.at)
+      this.#pass(Math.max(0, next.at - this.#now))
       if (next.every > 0) next.at += next.every
       else this.#alarms.delete(next)
       next.run()
     }
-    this.#now = end
+    this.#pass(end - this.#now)
   }
 
   /** Moves time on as for a machine that slept: every alarm that is due rings once, at the end. For long times. */
   leap(ms: number): void {
-    this.#now += ms
+    this.#pass(ms)
     const due = [...this.#alarms].filter(({ at }) => at <= this.#now)
     for (const alarm of due) {
       if (alarm.every > 0) alarm.at = this.#now + alarm.every
       else this.#alarms.delete(alarm)
     }
     for (const { run } of due) run()
+  }
+
+  #pass(ms: number): void {
+    this.#now += ms
+    this.#monotonic += ms
   }
 
   #set(alarm: Alarm): Timer {

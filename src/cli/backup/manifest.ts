@@ -8,7 +8,9 @@ import { closed, compileCheck } from '../../surfaces/http/validate.ts'
 
 export const MANIFEST = 'manifest.json'
 export const MANIFEST_BYTES_MAX = 65_536
-const VERSION = 1
+const VERSION = 2
+/** Backups of the first version do not say of which appliance they are. */
+const VERSION_MIN = 1
 
 /** What of a data folder is kept: everything but the spool, for which nobody was told "250", and the lock. */
 export const KEPT = ['mail.db', 'blobs.db', 'keys/app-secret', 'keys/smtp.pem'] as const
@@ -20,6 +22,8 @@ const Manifest = Type.Object({
   format: Type.Literal('mailstead-backup'),
   version: Type.Integer({ minimum: 1 }),
   made_at: Type.String({ maxLength: 30 }),
+  // Which appliance it is of: both databases say the same. Left out by one that has not been started since it got its id.
+  appliance_id: Type.Optional(Type.String({ pattern: '^[a-z0-9]{24}$' })),
   // The form of each database: a program that knows only earlier ones cannot read it.
   forms: Type.Object({ mail: Count, blobs: Count }),
   // Tells whether a secret is the one of the appliance without telling the secret.
@@ -50,8 +54,9 @@ export function manifestOf(rest: Omit<Manifest, 'format' | 'version'>): Manifest
  */
 export function readManifest(text: string, archive: string): Manifest {
   const value = parse(text)
-  if ((value as { version?: unknown } | null)?.version !== VERSION || !check.passes(value)) {
-    const isNewer = Number((value as { version?: unknown } | null)?.version) > VERSION
+  const version = Number((value as { version?: unknown } | null)?.version)
+  if (!(version >= VERSION_MIN && version <= VERSION) || !check.passes(value)) {
+    const isNewer = version > VERSION
     throw isNewer ? newer(archive) : new ProductError('invalid_parameter', `${archive} is no backup of Mailstead.`)
   }
   const manifest = value as Manifest

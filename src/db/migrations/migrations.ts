@@ -15,10 +15,12 @@ import { mailboxLifeTables } from './0012-mailbox-life.ts'
 import { metricTables } from './0013-metrics.ts'
 import { vacationTables } from './0014-vacation.ts'
 import { searchTextTables } from './0015-search-text.ts'
+import { applianceTable } from './0016-appliance.ts'
 import { localCopyTables } from './0017-local-copies.ts'
 import { returnPathColumns } from './0018-return-path.ts'
 import { signInBounds } from './0019-sign-in-bounds.ts'
 import { blobTables } from './blobs-0001-blobs.ts'
+import { contentOwnerTable } from './blobs-0002-owner.ts'
 
 export const mailMigrations = [
   directoryTables,
@@ -36,8 +38,9 @@ export const mailMigrations = [
   metricTables,
   vacationTables,
   searchTextTables,
+  applianceTable,
   localCopyTables,
   returnPathColumns,
   signInBounds,
 ]
-export const blobMigrations = [blobTables]
+export const blobMigrations = [blobTables, contentOwnerTable]

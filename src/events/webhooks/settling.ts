@@ -1,6 +1,7 @@
 // Writes down what became of tellings: those that end while others are being written travel together, in one unit of work.
 
 import type { Clock } from '../../base/clock.ts'
+import type { ClockDoubt } from '../../base/clock-guard.ts'
 import type { PostResult } from '../../base/safe-fetch.ts'
 import type { Db, Tx } from '../../db/db.ts'
 import type { Attempts, NewAttempt } from './attempts.ts'
@@ -36,6 +37,7 @@ interface Call {
 export interface SettlingParts {
   db: Db
   clock: Clock
+  guard: ClockDoubt
   webhooks: Webhooks
   attempts: Attempts
   waiting: Waiting
@@ -131,7 +133,7 @@ export class Settling {
 
   /** The subscription is looked at again: it may have been deleted or switched off while the request was under way. */
   async #one(tx: Tx, round: Round, { webhook: n, item, tried }: Ended): Promise<void> {
-    const { webhooks, waiting, clock, random = Math.random } = this.#parts
+    const { webhooks, waiting, clock, guard, random = Math.random } = this.#parts
     if (!round.known.has(n)) round.known.set(n, await webhooks.byN(n, tx))
     const webhook = round.known.get(n)
     if (webhook === undefined) {
@@ -142,8 +144,10 @@ export class Settling {
     let result = judge(answer)
     let nextAt: number | null = null
     if (result === 'retrying') {
+      // A clock that is in doubt ends nothing; the number of tries does.
+      const endsAt = guard.isHeld() ? Number.POSITIVE_INFINITY : item.endsAt
       const asked = answer.mayAskToWait ? retryAfterMs(answer.retryAfter, clock.now()) : 0
-      nextAt = webhook.status === 'enabled' ? nextTry(item.attempt, clock.now(), item.endsAt, asked, random()) : null
+      nextAt = webhook.status === 'enabled' ? nextTry(item.attempt, clock.now(), endsAt, asked, random()) : null
       if (nextAt === null) result = 'failed'
     }
     round.made.push(this.attemptOf(n, item, tried, { result, nextRetryAt: nextAt, maxAttempts: ATTEMPTS_MAX }))

@@ -1,6 +1,7 @@
 // Everything that tells outside, put together.
 
 import { type Clock, isoTime } from '../../base/clock.ts'
+import type { ClockDoubt } from '../../base/clock-guard.ts'
 import { conflict, notFound } from '../../base/errors.ts'
 import type { Log } from '../../base/log.ts'
 import type { Resolver } from '../../base/resolver.ts'
@@ -20,6 +21,7 @@ import { Waiting } from './waiting.ts'
 export interface TellingParts {
   db: Db
   clock: Clock
+  guard: ClockDoubt
   log: Log
   config: Config
   vault: Vault
@@ -95,6 +97,12 @@ export class Telling {
       }),
     )
     return { eventId: event.id, attemptId: await this.#courier.test(webhook, event) }
+  }
+
+  /** Mends the times of what waits after the clock was wrong. */
+  async redate(): Promise<void> {
+    await this.#waiting.redate()
+    this.#parts.wake.ring('webhooks')
   }
 
   /** What is still to be told: events, tellings of them, and how late (ms) the oldest is. */

@@ -164,6 +164,17 @@ export class Waiting {
     )
   }
 
+  /** Has everything tried now and gives it a day more, after the clock was wrong: its times may be years off. */
+  async redate(): Promise<void> {
+    const now = this.#parts.clock.now()
+    await this.#parts.db.write((tx) =>
+      tx.run('UPDATE webhook_queue SET ends_at = ?, due_at = min(due_at, ?) WHERE lease IS NULL', [
+        now + LIFETIME_MS,
+        now,
+      ]),
+    )
+  }
+
   /** Drops what waits for subscriptions that are gone or switched off. @returns how many */
   async dropUnwanted(webhook: number): Promise<number> {
     let dropped = 0

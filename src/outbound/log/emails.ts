@@ -196,6 +196,20 @@ export class Emails {
     if (changes > 0) await countOpen(tx, emailN, -changes)
   }
 
+  /** Lets emails expire no earlier and no later than two times (ms). @returns when they expire now */
+  async limitExpiry(
+    tx: Tx,
+    ns: readonly number[],
+    { earliest, latest, instead }: { earliest: number; latest: number; instead: number },
+  ): Promise<{ n: number; expiresAt: number }[]> {
+    if (ns.length === 0) return []
+    return tx.all(
+      `UPDATE emails SET expires_at = CASE WHEN expires_at > ? THEN ? ELSE max(expires_at, ?) END
+       WHERE n IN (${marks(ns)}) RETURNING n, expires_at AS expiresAt`,
+      [latest, instead, earliest, ...ns],
+    )
+  }
+
   /** Those of the hashes whose content is still to be sent, in hexadecimal. */
   async namedBlobs(hashes: readonly Uint8Array[]): Promise<Set<string>> {
     if (hashes.length === 0) return new Set()

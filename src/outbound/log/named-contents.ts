@@ -10,3 +10,8 @@ export function mailContents(reader: Reader, after: number, limit: number): Prom
     limit,
   ])
 }
+
+/** Reads the newest email and its deliveries whole. @throws Error of SQLite when their pages are damaged */
+export async function readNewestEmail(reader: Reader): Promise<void> {
+  await reader.all('SELECT * FROM emails e JOIN deliveries d ON d.email = e.n ORDER BY e.n DESC LIMIT 1')
+}

@@ -2,7 +2,7 @@
 
 import type { Email } from '../records.ts'
 import type { RunnerParts, Standing } from './parts.ts'
-import { isExpired } from './schedule.ts'
+import { endOf, isExpired } from './schedule.ts'
 
 export type Admission =
   /**
@@ -16,9 +16,10 @@ export type Admission =
   | { kind: 'cancelled' }
 
 /** Reads by key only. */
-export async function admit({ directory, db, clock }: RunnerParts, email: Email): Promise<Admission> {
+export async function admit(parts: RunnerParts, email: Email): Promise<Admission> {
+  const { directory, db, clock } = parts
   // Also of what is held: nobody waits for ever.
-  if (isExpired(clock.now(), email.expiresAt)) return { kind: 'expired' }
+  if (isExpired(clock.now(), endOf(parts, email))) return { kind: 'expired' }
   if (email.mailboxId !== null) {
     const mailbox = await directory.mailboxes.byId(email.mailboxId)
     // Decisions §5.4.

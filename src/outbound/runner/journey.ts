@@ -9,6 +9,7 @@ import { ownReply, putOff, putOffUntil } from './outcomes.ts'
 import type { Decision, RunnerParts, Standing } from './parts.ts'
 import { type AccountWay, each, type Guide, type Item, Passage } from './passage.ts'
 import type { Spot } from './places.ts'
+import { endOf } from './schedule.ts'
 
 /** A window that opens this soon is waited for without a word in the log, in ms. */
 const SHORT_WAIT_MS = 60_000
@@ -181,7 +182,7 @@ export class Journey {
     wasTried: boolean,
   ): Promise<Rest> {
     if (!wasTried && until - this.#parts.clock.now() <= SHORT_WAIT_MS) return restOf(items, until)
-    const nextAt = Math.min(until, this.#email.expiresAt)
+    const nextAt = Math.min(until, endOf(this.#parts, this.#email))
     return this.#settleAll(items, { kind: 'deferred', reply: ownReply(reason), cause, nextAt })
   }
 

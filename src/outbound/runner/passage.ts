@@ -21,6 +21,7 @@ import { Content, hiddenOf } from './content.ts'
 import { outcomeOf, type Standing } from './outcomes.ts'
 import type { RunnerParts } from './parts.ts'
 import type { Places, Spot } from './places.ts'
+import { endOf } from './schedule.ts'
 
 /** One delivery in hand. */
 export interface Item {
@@ -243,7 +244,7 @@ export class Passage {
   }
 
   standing(delivery: DeliveryState, now: number): Standing {
-    return { attempts: delivery.attempts, now, expiresAt: this.#email.expiresAt }
+    return { attempts: delivery.attempts, now, expiresAt: endOf(this.#parts, this.#email) }
   }
 
   /** One unit of work for all recipients; units of other mails travel with it. */

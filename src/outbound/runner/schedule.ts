@@ -1,6 +1,7 @@
 // When a delivery that was put off is tried again (decisions §6.2).
 
 import { randomInt } from 'node:crypto'
+import type { ClockDoubt } from '../../base/clock-guard.ts'
 
 const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
@@ -30,4 +31,9 @@ export function wasLastTry(now: number, expiresAt: number): boolean {
 /** True when it is too late for another try. */
 export function isExpired(now: number, expiresAt: number): boolean {
   return now > expiresAt + LATE_MS
+}
+
+/** When (ms) the lifetime of an email ends: never while the clock is in doubt. */
+export function endOf({ guard }: { guard: ClockDoubt }, { expiresAt }: { expiresAt: number }): number {
+  return guard.isHeld() ? Number.POSITIVE_INFINITY : expiresAt
 }

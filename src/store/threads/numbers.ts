@@ -15,3 +15,14 @@ export async function threadIdsOf(reader: Reader, threads: readonly number[]): P
   const rows = await reader.all<{ n: number; id: string }>(`SELECT n, id FROM threads WHERE n IN (${marks})`, threads)
   return new Map(rows.map((row) => [row.n, row.id]))
 }
+
+/** The threads of an account with the counts they show. */
+export async function shownThreads(
+  reader: Reader,
+  account: number,
+): Promise<{ n: number; id: string; messages: number; unread: number }[]> {
+  return reader.all(
+    'SELECT n, id, message_count AS messages, unread_count AS unread FROM threads WHERE account = ? ORDER BY n',
+    [account],
+  )
+}

@@ -2,6 +2,7 @@
 
 import type Koa from 'koa'
 import { notFound, ProductError } from '../../base/errors.ts'
+import { storageFault } from '../../base/storage-fault.ts'
 import { identify, requireAllowance, requireCredential, requirePermission } from './authenticate.ts'
 import { checkDeclaredSize } from './body.ts'
 import { allowOrigin, answerOptions } from './cors.ts'
@@ -111,13 +112,18 @@ async function handle(visit: Visit): Promise<Result> {
   const { principal, desk, input } = visit
   const { route } = visit.found.entry!
   const given = { principal, ...input, app: desk.app, request: new Facts(visit) }
-  return outcomeOf(visit, await route.handle(given as Input<typeof route.as, undefined, undefined, undefined>))
+  const value = await route.handle(given as Input<typeof route.as, undefined, undefined, undefined>)
+  // States and numbers of messages are told only once a power cut cannot take them back.
+  if (route.path.startsWith('/mailbox/')) await desk.app.db.durable()
+  return outcomeOf(visit, value)
 }
 
 async function fail(visit: Visit, error: unknown): Promise<void> {
   const { ctx } = visit
   const shown =
-    error instanceof ProductError ? error : new ProductError('internal_error', 'Something went wrong on our side.')
+    error instanceof ProductError
+      ? error
+      : (storageFault(error) ?? new ProductError('internal_error', 'Something went wrong on our side.'))
   if (statusOf(shown.code) >= 500) noteFailure(visit, error)
   if (ctx.headerSent) {
     visit.res.destroy()

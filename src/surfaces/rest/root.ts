@@ -1,12 +1,11 @@
 // What lies at the roots of the two origins: health, and the documents strangers find the service by.
 
-import { ProductError } from '../../base/errors.ts'
 import type { Config } from '../../config/config.ts'
 import { type Route, route } from '../http/route.ts'
 import { issuerOf } from './agents/resources.ts'
-import { Health, ProtectedResource } from './schemas/discovery.ts'
+import { checkReady } from './readiness.ts'
+import { Health, ProtectedResource, Readiness } from './schemas/discovery.ts'
 
-const NOT_READY_RETRY_SECONDS = 1
 const RESOURCE_PATH = '/.well-known/oauth-protected-resource/api/v1'
 
 const readHealth = route({
@@ -31,21 +30,14 @@ const readReadiness = route({
   root: true,
   operation: 'getReadiness',
   tag: 'Service',
-  summary: 'Says whether mail can be taken and read: 503 while the database cannot be written.',
+  summary: 'Says whether messages can be accepted and read: 503 while a database cannot be written or read.',
   as: 'none',
   bare: true,
-  reply: Health,
+  reply: Readiness,
   async handle({ app }) {
-    try {
-      // An empty unit of work waits its turn, takes the write lock and commits, as a delivery does.
-      await app.db.write(async () => {})
-    } catch (cause) {
-      throw new ProductError('service_unavailable', 'The database cannot be written now.', {
-        cause,
-        retryAfter: NOT_READY_RETRY_SECONDS,
-      })
-    }
-    return { status: 'ok' }
+    await checkReady(app)
+    const complaint = app.guard.complaint()
+    return { status: 'ok', ...(complaint === null ? {} : { details: [complaint] }) }
   },
 })
 

@@ -123,7 +123,7 @@ describe('an archive is believed only as a whole', () => {
       [/is no backup of Mailstead/, (manifest) => Object.assign(manifest.files[0]!, { path: '../mail.db' })],
       [/is no whole backup/, (manifest) => manifest.files.shift()],
       [/is no whole backup/, (manifest) => manifest.files.splice(3, 1, manifest.files[0]!)],
-      [/made by a newer version of Mailstead/, (manifest) => Object.assign(manifest, { version: 2 })],
+      [/made by a newer version of Mailstead/, (manifest) => Object.assign(manifest, { version: 3 })],
       [/made by a newer version of Mailstead/, (manifest) => Object.assign(manifest.forms, { mail: 9999 })],
       [/does not hold what it says/, (manifest) => Object.assign(manifest.counts, { messages: 1 })],
     ]

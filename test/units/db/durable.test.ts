@@ -69,6 +69,48 @@ describe('an answer', () => {
     }
   })
 
+  it('about numbers waits for every flush that is pending, and for none when all is on the disk', async () => {
+    const db = await openDb()
+    await db.durable()
+    const flushes = holdFlushes()
+    try {
+      const writing = db.write((tx) => tx.insert('things', { name: 'seen' }))
+      const ends: string[] = []
+      // A reader can see the commit before anybody is told of it.
+      while ((await db.read.all('SELECT name FROM things')).length === 0) await turn()
+      const durable = db.durable().then(() => ends.push('durable'))
+      const later = db.write((tx) => tx.insert('things', { name: 'later' }))
+      while (flushes.held.length === 0) await turn()
+      for (let i = 0; i < 20; i++) await turn()
+      assert.deepEqual(ends, [])
+      flushes.held.shift()!(null)
+      await Promise.all([writing, durable])
+      await assert.rejects(db.write(() => Promise.reject(new Error('no'))))
+      while (flushes.held.length === 0) await turn()
+      flushes.held.shift()!(null)
+      await later
+      await db.durable()
+    } finally {
+      flushes.end()
+      await db.close()
+    }
+  })
+
+  it('about numbers fails with the flush they hang on', async () => {
+    const db = await openDb()
+    const flushes = holdFlushes()
+    try {
+      const writing = assert.rejects(db.write((tx) => tx.insert('things', { name: 'lost' })))
+      while (flushes.held.length === 0) await turn()
+      const durable = assert.rejects(db.durable(), /broken disk/)
+      flushes.held.shift()!(new Error('broken disk'))
+      await Promise.all([writing, durable])
+    } finally {
+      flushes.end()
+      await db.close()
+    }
+  })
+
   it('of what is committed during a flush waits for the next one', async () => {
     const db = await openDb()
     const flushes = holdFlushes()

@@ -29,7 +29,7 @@ function openDesk() {
         return work({} as Tx)
       },
     },
-    ...{ clock, payloadDays: 1, random: () => 0 },
+    ...{ clock, guard: { isHeld: () => false }, payloadDays: 1, random: () => 0 },
     webhooks: {
       async byN(n: number) {
         looks.push(n)

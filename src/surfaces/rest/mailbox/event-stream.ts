@@ -74,6 +74,7 @@ export class EventStream extends Readable implements Follower {
       stream.#finish(refused)
       return stream
     }
+    await app.db.durable()
     stream.#begin(account, last)
     if (stream.#isOver) return stream
     stream.#unfollow = await app.following.follow(account, stream)
@@ -113,6 +114,8 @@ export class EventStream extends Readable implements Follower {
 
   moved(account: Account, received: readonly ReceivedMail[]): void {
     this.#inTurn(async () => {
+      // The account may have been read before its last change was flushed.
+      await this.#app.db.durable()
       // What is told one by one comes first: who hears of the state knows that it heard all.
       if (this.#asked.types.has('messages')) for (const mail of received) this.#event('message.received', mailOf(mail))
       if (this.#asked.types.has('submissions')) await this.#tellSubmissions(account)

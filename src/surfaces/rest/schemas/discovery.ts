@@ -13,3 +13,10 @@ export const ProtectedResource = record('ProtectedResource', 'Metadata of a prot
 })
 
 export const Health = record('Health', 'It works.', { status: Type.Literal('ok') })
+
+export const Readiness = record('Readiness', 'Messages can be accepted and read.', {
+  status: Type.Literal('ok'),
+  details: Type.Optional(
+    Type.Array(Type.String(), { description: 'Sentences for the operator, such as that the clock is in doubt.' }),
+  ),
+})

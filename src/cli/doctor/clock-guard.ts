@@ -1,0 +1,12 @@
+// Whether retention and expiry wait because the clock is in doubt.
+
+import type { Context } from '../../context.ts'
+import { type Finding, fine, warning } from './finding.ts'
+
+export function lookAtClockGuard({ guard }: Pick<Context, 'guard'>): Finding {
+  const complaint = guard.complaint()
+  if (complaint === null)
+    return fine('clock_jump', 'The clock agrees with what was last seen; retention and expiry run.')
+  const advice = 'Set the clock, or run mailstead clock accept if it is right (the appliance was off that long, say).'
+  return warning('clock_jump', complaint, advice)
+}

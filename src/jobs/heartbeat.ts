@@ -1,0 +1,67 @@
+// Writes a sign of life every minute, and tells the operator when the clock cannot be trusted and when it can again.
+
+import type { Timer } from '../base/clock.ts'
+import type { Service } from '../base/loop.ts'
+import type { Context } from '../context.ts'
+import { recheckLate } from '../directory/domains-looks.ts'
+
+const BEAT_EVERY_MS = 60_000
+
+export interface Heartbeat extends Service {
+  /** Writes a sign of life now and waits for it. */
+  settle(): Promise<void>
+}
+
+export function openHeartbeat(app: Context): Heartbeat {
+  const { appliance, clock, guard, log } = app
+  let timer: Timer | undefined
+  let running: Promise<void> | undefined
+  let wasHeld = false
+  let isTold = false
+
+  // What was stamped with a wrong time must not expire, or wait for years, because of it.
+  appliance.onClockRight(async () => {
+    await app.outbound.waiting.redate()
+    await app.telling.redate()
+    await recheckLate(app.db, clock.now())
+  })
+
+  const beat = async () => {
+    // Asked before: it may have been in doubt for a while.
+    wasHeld ||= guard.isHeld()
+    await appliance.beat()
+    const isHeld = guard.isHeld()
+    if (isHeld && !isTold) {
+      const advice = 'Set the clock, or run mailstead clock accept if it is right.'
+      const ahead = Math.round(guard.aheadMs())
+      log.warn({ event: 'clock.held', ahead_ms: ahead }, `${guard.complaint()} ${advice}`)
+    }
+    if (!isHeld && wasHeld) log.info({ event: 'clock.trusted' }, 'Clock trusted again; retention and expiry go on')
+    wasHeld = isHeld
+    isTold = isHeld
+  }
+  const tick = () => {
+    running ??= beat()
+      .catch((error: unknown) => log.error({ event: 'appliance.beat_failed', err: error }, 'No sign of life written'))
+      .finally(() => {
+        running = undefined
+      })
+    return running
+  }
+
+  return {
+    name: 'heartbeat',
+    async start() {
+      timer = clock.every(BEAT_EVERY_MS, () => void tick())
+      await tick()
+    },
+    async stop() {
+      timer?.cancel()
+      await running
+    },
+    async settle() {
+      await running
+      await tick()
+    },
+  }
+}

@@ -1,0 +1,104 @@
+// Opens mail.db and blobs.db: makes them in an empty folder, refuses what does not belong together, closes them in order.
+
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Clock } from '../../base/clock.ts'
+import { ProductError } from '../../base/errors.ts'
+import type { Log } from '../../base/log.ts'
+import { closeAll } from '../../base/loop.ts'
+import type { Vault } from '../../base/secrets.ts'
+import type { DataFolder } from '../../config/data-folder.ts'
+import { Db } from '../../db/db.ts'
+import { lockFolder } from '../../db/folder-lock.ts'
+import { type Migration, migrate } from '../../db/migrate.ts'
+import { blobMigrations, mailMigrations } from '../../db/migrations/migrations.ts'
+import type { DbThreads } from '../../db/threads.ts'
+import { Teams } from '../../directory/teams.ts'
+import type { Appliance } from './appliance.ts'
+import { checkBlobsFile, checkFiles, openAppliance } from './open.ts'
+
+export interface DatabaseOptions {
+  folder: Pick<DataFolder, 'path' | 'secretSource'>
+  threads: DbThreads
+  /** Keeps little in memory. */
+  lean: boolean
+  /** True for the one appliance that works on the folder, and locks it; false for its other threads, and for commands. */
+  alone: boolean
+  clock: Clock
+  log: Log
+  vault: Vault
+}
+
+export interface Databases {
+  db: Db
+  blobsDb: Db
+  appliance: Appliance
+  /** Marks the databases as closed in order, and closes them and the threads that read them. */
+  close(): Promise<void>
+}
+
+/** @throws ProductError service_unavailable with a sentence that says what is wrong with a file and what to do */
+export async function openDatabases(options: DatabaseOptions): Promise<Databases> {
+  const unlock = options.alone ? lockFolder(options.folder.path) : () => {}
+  const opened: Db[] = []
+  try {
+    const { db, blobsDb, appliance } = await openFiles(options, opened)
+    const markClosed = options.alone ? await markOpen(appliance, options) : async () => {}
+    const parts = [options.threads, blobsDb, db].map((part) => () => part.close())
+    return { db, blobsDb, appliance, close: () => closeAll([markClosed, ...parts, async () => unlock()]) }
+  } catch (error) {
+    // An open database keeps the process from ending.
+    await closeAll([...opened.toReversed().map((db) => () => db.close()), async () => unlock()])
+    throw error
+  }
+}
+
+async function openFiles(options: DatabaseOptions, opened: Db[]): Promise<Omit<Databases, 'close'>> {
+  const { folder, clock, vault } = options
+  const [mailFile, blobsFile] = [join(folder.path, 'mail.db'), join(folder.path, 'blobs.db')]
+  const open = async (file: string, steps: readonly Migration[]) => {
+    const db = await openDb(file, options, steps)
+    opened.push(db)
+    return db
+  }
+  // Content is made after mail.db. Next to an empty one everything in it would be erased as named by nobody. Looked at in this
+  // order, because another process may be making both.
+  if (existsSync(blobsFile) && !existsSync(mailFile)) throw missing(mailFile, blobsFile)
+  const writtenAt = await checkFiles(mailFile, blobsFile)
+  const db = await open(mailFile, mailMigrations)
+  // The first team comes after both files: before it a start that was cut short is taken up again.
+  const isInUse = (await new Teams({ db, clock }).list()).length > 0
+  if (isInUse && !existsSync(blobsFile)) throw missing(blobsFile, mailFile)
+  if (isInUse) await checkBlobsFile(mailFile, blobsFile)
+  const blobsDb = await open(blobsFile, blobMigrations)
+  const { secretSource } = folder
+  const appliance = await openAppliance({ db, blobsDb, clock, vault, secretSource, isInUse, writtenAt })
+  return { db, blobsDb, appliance }
+}
+
+function missing(file: string, other: string): ProductError {
+  const sentence = `${file} is missing although ${other} is there; put it back from a backup, or begin with an empty folder.`
+  return new ProductError('service_unavailable', sentence)
+}
+
+async function openDb(file: string, options: DatabaseOptions, steps: readonly Migration[]): Promise<Db> {
+  const { threads, lean } = options
+  const db = new Db({ file, threads, lean })
+  try {
+    await migrate(db, steps)
+  } catch (error) {
+    await db.close().catch(() => {})
+    if (error instanceof ProductError) throw error
+    const reason = error instanceof Error ? error.message : String(error)
+    throw new ProductError('service_unavailable', `The database ${file} cannot be opened: ${reason}.`, { cause: error })
+  }
+  return db
+}
+
+/** Marks the databases as open until they are closed; jobs/heartbeat.ts writes signs of life meanwhile. */
+async function markOpen(appliance: Appliance, { log }: DatabaseOptions): Promise<() => Promise<void>> {
+  const warn = (event: string) => (error: unknown) => log.warn({ event, err: error }, 'Sign of life not written')
+  const wasUnclean = await appliance.open().catch(warn('appliance.open_failed'))
+  if (wasUnclean === true) log.info({ event: 'appliance.unclean_end' }, 'Numbers skipped after an unclean end')
+  return () => appliance.beat(true).catch(warn('appliance.close_failed'))
+}

@@ -1,0 +1,174 @@
+// A clock that is years off erases nothing and expires nothing, says so, and is trusted again when it is right or accepted.
+
+import assert from 'node:assert/strict'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { openClockwork } from '../../src/jobs/clockwork.ts'
+import { data, receive, walk } from '../rest/expect.ts'
+import { Commands } from '../support/cli.ts'
+import { ManualClock } from '../support/clock.ts'
+import { startHouse, type TestHouse } from '../support/house.ts'
+import { startMailServer } from '../support/mail-server.ts'
+
+const MINUTE_MS = 60_000
+const HOUR_MS = 60 * MINUTE_MS
+const DAY_MS = 24 * HOUR_MS
+const YEARS_MS = 10 * 365 * DAY_MS
+
+const zone = {
+  'slow.example': { MX: [{ priority: 10, exchange: 'mx.slow.example' }] },
+  'mx.slow.example': { A: ['127.0.0.1'] },
+}
+
+interface Seeded {
+  team: string
+  key: string
+  start: number
+}
+
+async function send(house: TestHouse, key: string, to: string): Promise<void> {
+  const message = { from: { email: 'ana@shop.test' }, to: { email: to }, subject: 'Wait', text_body: 'Hello.' }
+  const path = `${house.sendOrigin}/api/v1/emails/send/batch`
+  const { summary } = data<{ summary: object }>(await house.call('POST', path, key, { messages: [message] }))
+  assert.deepEqual(summary, { total: 1, queued: 1, failed: 0 })
+  await house.settle()
+}
+
+/** A message in Trash, rows of both logs, and a message that waits because the server of its recipient says "later". */
+async function seed(house: TestHouse, clock: ManualClock): Promise<Seeded> {
+  const team = await house.team()
+  await team.domain('shop.test')
+  const ana = await team.mailbox('ana@shop.test')
+  await receive(house, { to: ana.email, subject: 'Thrown' })
+  const [thrown] = await walk<{ id: string }>(house, '/mailbox/messages', ana.key)
+  data(await house.call('DELETE', `/mailbox/messages/${thrown!.id}`, ana.key))
+  await send(house, team.key, 'bob@slow.example')
+  return { team: team.key, key: ana.key, start: clock.now() }
+}
+
+async function runJobs(house: TestHouse): Promise<void> {
+  await house.settle()
+  const clockwork = openClockwork(house.app)
+  await clockwork.settle()
+  await house.settle()
+}
+
+/** What age could have taken. */
+async function left(house: TestHouse, { team, key }: Seeded) {
+  const inbound = (await house.get('/inbound/logs', team)).body.data.length
+  const sent = (await house.get('/emails/logs', team)).body.data.map(({ status }: { status: string }) => status)
+  const messages = (await walk(house, '/mailbox/messages?in_trash_or_junk=true', key)).length
+  const blobs = (await house.app.store.blobs.hashes()).length
+  return { inbound, sent, messages, blobs }
+}
+
+async function open(t: TestContext, clock: ManualClock, dataDir?: string) {
+  const remote = await startMailServer({
+    onRcptTo: (_address, _session, done) => done(Object.assign(new Error('4.2.0 Later.'), { responseCode: 450 })),
+  })
+  t.after(() => remote[Symbol.asyncDispose]())
+  const env = { ALLOW_PRIVATE_SMTP_HOSTS: 'true', DIRECT_PORT: String(remote.port), TRASH_RETENTION_DAYS: '30' }
+  const house = await startHouse({ clock, zone, env, dataDir })
+  t.after(() => house.close())
+  return { house, remote }
+}
+
+const readiness = async (house: TestHouse) => (await house.get(`${house.origin}/readyz`)).body
+
+for (const [name, jump] of [
+  ['forward', YEARS_MS],
+  ['back', -YEARS_MS],
+] as const) {
+  test(`a clock that is set ${name} while the appliance runs takes nothing away, and mends when it is right`, async (t) => {
+    const clock = new ManualClock()
+    const { house, remote } = await open(t, clock)
+    const seeded = await seed(house, clock)
+    clock.leap(HOUR_MS)
+    await house.settle()
+    const before = await left(house, seeded)
+    assert.deepEqual(before, { inbound: 1, sent: ['pending'], messages: 1, blobs: 2 })
+    clock.set(clock.now() + jump)
+    await runJobs(house)
+    clock.leap(HOUR_MS)
+    await runJobs(house)
+    assert.deepEqual(await left(house, seeded), before)
+    const { status, details } = await readiness(house)
+    assert.equal(status, 'ok')
+    assert.match(details[0], new RegExp(`3650 days ${jump > 0 ? 'after' : 'before'} .* on hold\\.$`))
+    // Accepted with a wrong time: it must neither expire nor wait for years because of it.
+    await send(house, seeded.team, 'eve@slow.example')
+
+    clock.set(clock.now() - jump)
+    const tries = remote.connections
+    await runJobs(house)
+    assert.deepEqual(await readiness(house), { status: 'ok' })
+    assert.equal(house.app.guard.isHeld(), false)
+    assert.deepEqual((await left(house, seeded)).sent, ['pending', 'pending'])
+    clock.leap(7 * HOUR_MS)
+    await house.settle()
+    assert.ok(remote.connections > tries, 'what waits is tried again')
+    clock.leap(3 * DAY_MS)
+    await house.settle()
+    clock.leap(40 * DAY_MS)
+    await runJobs(house)
+    assert.deepEqual((await left(house, seeded)).messages, 0, 'retention goes on')
+    assert.ok(!(await left(house, seeded)).sent.includes('pending'), 'so does expiry')
+  })
+}
+
+test('a clock that is wrong at the start is held until it is accepted', async (t) => {
+  const dataDir = await mkdtemp(join(tmpdir(), 'mailstead-clock-'))
+  t.after(() => rm(dataDir, { recursive: true }))
+  const clock = new ManualClock()
+  const { house } = await open(t, clock, dataDir)
+  const seeded = await seed(house, clock)
+  const before = await left(house, seeded)
+  await house.close()
+
+  const later = new ManualClock(clock.now() + 60 * DAY_MS)
+  const { house: again } = await open(t, later, dataDir)
+  await runJobs(again)
+  later.leap(HOUR_MS)
+  await runJobs(again)
+  assert.deepEqual(await left(again, seeded), before)
+  assert.match((await readiness(again)).details[0], /60 days after/)
+  await again.app.appliance.acceptClock()
+  await runJobs(again)
+  assert.deepEqual(await readiness(again), { status: 'ok' })
+  assert.equal((await left(again, seeded)).messages, 0)
+  await again.close()
+})
+
+test('a pause of a day and a clock that is corrected by hours are no jump', async (t) => {
+  const clock = new ManualClock()
+  const { house } = await open(t, clock)
+  clock.set(clock.now() + 47 * HOUR_MS)
+  assert.equal(house.app.guard.isHeld(), false)
+  await house.settle()
+  clock.set(clock.now() + 47 * HOUR_MS)
+  assert.equal(house.app.guard.isHeld(), false, 'what was seen last is the corrected time')
+  clock.leap(400 * DAY_MS)
+  assert.equal(house.app.guard.isHeld(), false, 'this time has passed')
+})
+
+test('the commands see a jump beside the appliance and without it', async (t) => {
+  const root = await mkdtemp(join(tmpdir(), 'mailstead-clock-'))
+  t.after(() => rm(root, { recursive: true }))
+  const dataDir = join(root, 'data')
+  const cli = new Commands({ DATA_DIR: dataDir, DNS_SERVERS: '127.0.0.1:9' })
+  const { house } = await open(t, new ManualClock(Date.now() - 30 * DAY_MS), dataDir)
+  const finding = async () => {
+    const { out } = await cli.run('doctor', '--json')
+    return JSON.parse(out[0]!).findings.find(({ check }: { check: string }) => check === 'clock_jump')
+  }
+  const running = await finding()
+  assert.deepEqual([running.level, /30 days after/.test(running.says)], ['warn', true])
+  await house.close()
+  assert.equal((await finding()).level, 'warn')
+  const { accepted } = await cli.json('clock', 'accept')
+  assert.equal(accepted, true)
+  assert.equal((await finding()).level, 'ok')
+  assert.equal((await cli.json('clock', 'accept')).accepted, false)
+})

@@ -1,0 +1,132 @@
+// Numbers that clients have seen are not given again: after an unclean end they are skipped, after a restore they are void.
+
+import assert from 'node:assert/strict'
+import { cp, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { SKIPPED_AFTER_CRASH, SKIPPED_AFTER_RESTORE } from '../../src/store/renumber.ts'
+import type { Session } from '../../src/surfaces/rest/schemas/session.ts'
+import { data, failure, receive } from '../rest/expect.ts'
+import { Commands } from '../support/cli.ts'
+import { ManualClock } from '../support/clock.ts'
+import { startHouse, type TestHouse } from '../support/house.ts'
+
+interface Numbers {
+  seq: number
+  folders: { name: string; uid_validity: number; uid_next: number }[]
+}
+
+async function numbersOf({ app }: TestHouse): Promise<Numbers> {
+  const account = await app.db.scan.get<{ seq: number }>('SELECT seq FROM accounts')
+  const folders = await app.db.scan.all<Numbers['folders'][0]>(
+    'SELECT name, uid_validity, uid_next FROM folders ORDER BY n',
+  )
+  return { seq: account!.seq, folders }
+}
+
+async function seed(house: TestHouse): Promise<{ email: string; key: string }> {
+  const team = await house.team()
+  await team.domain('in.test')
+  const box = await team.mailbox('ben@in.test')
+  await receive(house, { to: box.email, subject: 'First' })
+  return box
+}
+
+const statesOf = async (house: TestHouse, key: string) => data<Session>(await house.get('/mailbox/session', key)).states
+
+async function folder(t: { after(run: () => Promise<void>): void }): Promise<string> {
+  const root = await mkdtemp(join(tmpdir(), 'mailstead-renumber-'))
+  t.after(() => rm(root, { recursive: true }))
+  return root
+}
+
+test('an orderly end skips nothing, another one skips UIDs and states', async (t) => {
+  const root = await folder(t)
+  const clock = new ManualClock()
+  const [dataDir, copy] = [join(root, 'data'), join(root, 'copy')]
+  let [before, key]: [Numbers | undefined, string] = [undefined, '']
+  {
+    await using house = await startHouse({ dataDir, clock })
+    key = (await seed(house)).key
+    before = await numbersOf(house)
+    await house.close()
+    await using again = await startHouse({ dataDir, clock })
+    assert.deepEqual(await numbersOf(again), before)
+    // What a power cut leaves: the files as they are while the appliance is at work.
+    await cp(dataDir, copy, { recursive: true })
+  }
+  await using cut = await startHouse({ dataDir: copy, clock })
+  const after = await numbersOf(cut)
+  assert.equal(after.seq, before.seq + SKIPPED_AFTER_CRASH)
+  assert.deepEqual(
+    after.folders,
+    before.folders.map((one) => ({ ...one, uid_next: one.uid_next + SKIPPED_AFTER_CRASH })),
+  )
+  // Clients that knew what is still there go on from it.
+  const states = await statesOf(cut, key)
+  await receive(cut, { to: 'ben@in.test', subject: 'Second' })
+  const { created } = data<{ created: string[] }>(
+    await cut.get(`/mailbox/messages/changes?since_state=${states.messages}`, key),
+  )
+  assert.equal(created.length, 1)
+})
+
+test('a restore gives new UIDVALIDITY, and every earlier state is too old', async (t) => {
+  const root = await folder(t)
+  const clock = new ManualClock()
+  const [dataDir, again, file] = [join(root, 'data'), join(root, 'again'), join(root, 'backup.tar.zst')]
+  const cli = new Commands({ DATA_DIR: dataDir })
+  await using house = await startHouse({ dataDir, clock })
+  const { email, key } = await seed(house)
+  const before = await numbersOf(house)
+  const known = [await statesOf(house, key)]
+  const { appliance_id } = await cli.json('backup', file)
+  assert.equal(appliance_id, house.app.appliance.id)
+  await receive(house, { to: email, subject: 'After the backup' })
+  known.push(await statesOf(house, key))
+  const { lines } = await restored(cli, file, again)
+  // The clock of the test stands at the beginning of the year.
+  assert.ok(!lines.includes('clock accept'))
+
+  await using other = await startHouse({ dataDir: again, clock })
+  assert.equal(other.app.appliance.id, appliance_id)
+  const after = await numbersOf(other)
+  assert.ok(after.seq >= before.seq + SKIPPED_AFTER_RESTORE)
+  for (const [i, { uid_validity }] of after.folders.entries()) {
+    assert.ok(uid_validity > before.folders[i]!.uid_validity)
+  }
+  for (const states of known) {
+    for (const type of ['messages', 'folders', 'threads'] as const) {
+      failure(await other.get(`/mailbox/${type}/changes?since_state=${states[type]}`, key), 409, 'conflict')
+    }
+  }
+  const states = await statesOf(other, key)
+  await receive(other, { to: email, subject: 'After the restore' })
+  const { created } = data<{ created: string[] }>(
+    await other.get(`/mailbox/messages/changes?since_state=${states.messages}`, key),
+  )
+  assert.equal(created.length, 1)
+})
+
+async function restored(cli: Commands, file: string, folder: string): Promise<{ lines: string }> {
+  const { code, out, err } = await cli.run('restore', file, '--data', folder)
+  assert.equal(code, 0, err.join())
+  return { lines: out.join('\n') }
+}
+
+test('states are told only when they are on the disk', async (t) => {
+  await using house = await startHouse({ clock: new ManualClock() })
+  const { key } = await seed(house)
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const durable = t.mock.method(house.app.db, 'durable', () => promise)
+  let isTold = false
+  const told = house.get('/mailbox/session', key).then((reply) => {
+    isTold = true
+    return reply
+  })
+  while (durable.mock.callCount() === 0) await new Promise(setImmediate)
+  assert.equal(isTold, false)
+  resolve()
+  assert.equal((await told).status, 200)
+})
