@@ -1,4 +1,4 @@
-// `npm test`: format, lint and types, then every test file; `npm test -- test/rest` runs a part of the test files only.
+// `npm test`: format, lint and types, then every test file; `npm test -- test/api` runs a part of the test files only.
 
 import { globSync, statSync } from 'node:fs'
 import { availableParallelism } from 'node:os'

@@ -2,32 +2,36 @@
 
 import { readFileSync } from 'node:fs'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
+import { type Agents, openAgents } from './agents/agents.ts'
+import type { AgentParts } from './agents/deps.ts'
+import { SendAllowance } from './agents/send-allowance.ts'
 import { type Clock, systemClock } from './base/clock.ts'
 import type { ClockGuard } from './base/clock-guard.ts'
 import { ProductError } from './base/errors.ts'
+import { closeAll } from './base/lifecycle.ts'
 import { type Log, openLog } from './base/log.ts'
-import { closeAll } from './base/loop.ts'
+import { openWake, type Wake } from './base/notifier.ts'
 import { openResolver, type Resolver } from './base/resolver.ts'
 import { Vault } from './base/secrets.ts'
 import { VirusScan } from './base/virus-scan.ts'
-import { openWake, type Wake } from './base/wake.ts'
 import type { Config } from './config/config.ts'
 import { type DataFolder, openDataFolder } from './config/data-folder.ts'
 import type { Db, Tx } from './db/db.ts'
 import { DbThreads } from './db/threads.ts'
-import { type Directory, type DirectoryParts, openDirectory } from './directory/directory.ts'
+import { type Directory, openDirectory } from './directory/directory.ts'
 import { Outbox } from './events/outbox.ts'
 import { ReceivedEvents } from './events/received-events.ts'
-import { Telling } from './events/webhooks/telling.ts'
-import { Cleaner } from './mail/clean/cleaner.ts'
-import { Extractor } from './mail/extract/extractor.ts'
-import { Inspector } from './mail/inspector.ts'
+import { Telling } from './events/webhooks/webhooks.ts'
 import { type Outbound, openOutbound } from './outbound/outbound.ts'
+import { People } from './people/people.ts'
 import type { Appliance } from './store/appliance/appliance.ts'
 import { openDatabases } from './store/appliance/databases.ts'
 import type { CloseLinks } from './store/deliver.ts'
 import { Following } from './store/following.ts'
 import { openStore, type Store } from './store/store.ts'
+import { Cleaner } from './workers/cleaner.ts'
+import { Extractor } from './workers/extractor.ts'
+import { Inspector } from './workers/inspector.ts'
 
 // Two cores: one thread inspects mail while this one talks; one more may search.
 const INSPECT_THREADS = 1
@@ -51,6 +55,10 @@ export interface Context {
   /** Rings across the threads of the house. */
   wake: Wake
   directory: Directory
+  /** Members of teams, and how they sign in. */
+  people: People
+  /** Inboxes that agents registered, and who owns them. */
+  agents: Agents
   /** What happened, waiting to be told. */
   outbox: Outbox
   /** Who asked to be told of it. */
@@ -100,7 +108,7 @@ export async function openContext(config: Config, overrides: Overrides = {}): Pr
   const outbox = new Outbox(wake)
   const { guard } = appliance
   const telling = new Telling({ db, clock, guard, log, config, vault, resolver, wake, outbox })
-  const closeLinks = closesLinks(config, log, () => directory)
+  const closeLinks = closesLinks(config, log, () => ({ people, agents }))
   const store = openStore({ db, blobsDb, clock, vault, wake, closeLinks })
   const openAccount = store.openAccount
   const noteRoom = (tx: Tx, mailboxId: string) => store.quotas.noteRoom(tx, mailboxId)
@@ -108,10 +116,18 @@ export async function openContext(config: Config, overrides: Overrides = {}): Pr
     ...{ db, clock, vault, resolver, config, openAccount, noteRoom },
     foreignIn: (reader, teamId, scope) => outbound.foreignIn(reader, teamId, scope),
     lookAtSes: (teamId, name, proven) => outbound.sesIdentities.look(teamId, name, proven),
-    outside: agentsOutside(() => outbound),
+    async endSignInsThrough(tx, mailboxId) {
+      await people.endSignInsThrough(tx, mailboxId)
+      await agents.invites.dropThrough(tx, mailboxId)
+    },
   })
-  const parts = { db, clock, guard, log, config, vault, resolver, directory, store, outbox, wake }
+  const allowance = new SendAllowance({ clock, config })
+  const parts = { db, clock, guard, log, config, vault, resolver, directory, store, outbox, wake, allowance }
   const outbound: Outbound = openOutbound(parts)
+  const { teams, domains, mailboxes } = directory
+  const own = { db, clock, vault, config, domains, mailboxes, post: outbound.houseMail }
+  const people: People = new People(own)
+  const agents: Agents = openAgents({ ...own, ...agentDeps(outbound), openAccount, teams, people, allowance })
   const inspector = new Inspector({ threads: INSPECT_THREADS, dnsServers: config.DNS_SERVERS })
   const cleaner = new Cleaner()
   const extractor = new Extractor({ pdfProgram: config.PDFTOTEXT_PATH })
@@ -128,6 +144,8 @@ export async function openContext(config: Config, overrides: Overrides = {}): Pr
     resolver,
     wake,
     directory,
+    people,
+    agents,
     outbox,
     telling,
     store,
@@ -146,24 +164,27 @@ export async function openContext(config: Config, overrides: Overrides = {}): Pr
 }
 
 /** Ends the links in a message that reaches a mailbox, unless the operator mails them there. */
-function closesLinks({ SIGN_IN_LINKS_TO_LOCAL }: Config, log: Log, directory: () => Directory): CloseLinks {
+function closesLinks(
+  { SIGN_IN_LINKS_TO_LOCAL }: Config,
+  log: Log,
+  rooms: () => { people: People; agents: Agents },
+): CloseLinks {
   return async (tx, tokens) => {
     if (SIGN_IN_LINKS_TO_LOCAL) return
-    const { people, agents } = directory()
+    const { people, agents } = rooms()
     const links = (await people.links.drop(tx, tokens)) + (await agents.invites.dropLinks(tx, tokens))
     if (links === 0) return
     tx.afterCommit(() => log.warn({ event: 'people.link_ended', links }, 'A sign-in link reached a mailbox'))
   }
 }
 
-/** What agents need of the floor above theirs. */
-function agentsOutside(outbound: () => Outbound): DirectoryParts['outside'] {
+/** What agents need of sending. */
+function agentDeps({ waiting, suppressions }: Outbound): Pick<AgentParts, 'stopSending' | 'isSuppressed'> {
   return {
-    post: { prepare: (mail) => outbound().houseMail.prepare(mail) },
     async stopSending(tx, mailboxId) {
-      await outbound().waiting.reject(tx, mailboxId, 'sending_not_approved', 'The owner does not allow sending.')
+      await waiting.reject(tx, mailboxId, 'sending_not_approved', 'The owner does not allow sending.')
     },
-    isSuppressed: (email) => outbound().suppressions.stopsOwnMail(email),
+    isSuppressed: (email) => suppressions.stopsOwnMail(email),
   }
 }
 

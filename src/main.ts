@@ -1,21 +1,21 @@
 // Starts the house, waits for a signal, closes it.
 
+import { routes } from './api/routes.ts'
+import { webhooksTold } from './api/schemas/events.ts'
 import { ProductError } from './base/errors.ts'
-import { closeAll, type Service } from './base/loop.ts'
+import { closeAll, type Service } from './base/lifecycle.ts'
 import type { Config } from './config/config.ts'
 import { type Context, type Overrides, openContext } from './context.ts'
+import { openHttp } from './http/app.ts'
+import { checkPorts, type ListenAddress, PortError, splitHostPort } from './http/ports.ts'
 import { openInbound } from './inbound/listener.ts'
-import { openClockwork } from './jobs/clockwork.ts'
 import { openHeartbeat } from './jobs/heartbeat.ts'
 import { openProviderWatch } from './jobs/provider-watch.ts'
 import { openProvisioning } from './jobs/provisioning.ts'
+import { openClockwork } from './jobs/scheduler.ts'
 import { openSupervisor } from './jobs/supervisor.ts'
 import { openWorker, WORKERS } from './jobs/workers.ts'
-import { openHttp } from './surfaces/http/app.ts'
-import { checkPorts, type ListenAddress, PortError, splitHostPort } from './surfaces/http/ports.ts'
-import { routes } from './surfaces/rest/routes.ts'
-import { webhooksTold } from './surfaces/rest/schemas/events.ts'
-import { webRoutes } from './surfaces/web/routes.ts'
+import { webRoutes } from './pages/routes.ts'
 
 /** The house while it is open. */
 export interface House {
@@ -72,7 +72,7 @@ export async function openHouse(config: Config, options: HouseOptions = {}): Pro
   const close = () =>
     closeAll([
       ...started.toReversed().map((service) => () => service.stop()),
-      () => app.directory.people.settle(),
+      () => app.people.settle(),
       () => app.close(),
     ])
   try {
@@ -87,7 +87,7 @@ export async function openHouse(config: Config, options: HouseOptions = {}): Pro
   }
   const settle = async () => {
     await heartbeat.settle()
-    await app.directory.people.settle()
+    await app.people.settle()
     await watch.settle()
     await provisioning.settle()
     for (const worker of here) await worker.settle()

@@ -1,8 +1,8 @@
 // `mailstead agent …`: inboxes agents registered, and how they are ended.
 
+import { AGENT_STATES, presentAgent } from '../api/schemas/operator-agent.ts'
 import { ProductError } from '../base/errors.ts'
 import { idPattern } from '../base/ids.ts'
-import { AGENT_STATES, presentAgent } from '../surfaces/rest/schemas/operator-agent.ts'
 import { oneOf } from './choice.ts'
 import type { Command } from './command.ts'
 import { cut, LIMIT_OPTION, readLimit } from './limit.ts'
@@ -23,8 +23,8 @@ export const agentList: Command = {
     const state = oneOf('state', call.text('state'), AGENT_STATES)
     const createdAfter = readTime(call.text('since'))
     const limit = readLimit(call)
-    const { directory } = await call.open()
-    const page = await directory.agents.registrations.list({ state, createdAfter, limit, after: null })
+    const { agents } = await call.open()
+    const page = await agents.registrations.list({ state, createdAfter, limit, after: null })
     const rows = page.items.map(presentAgent)
     const cells = rows.map((row) => [row.id, row.email, row.state, row.created_at])
     const head = ['Agent', 'Inbox', 'State', 'Since']
@@ -40,8 +40,8 @@ export const agentRevoke: Command = {
   async run(call) {
     const id = call.operands[0]!
     if (!REGISTRATION_ID.test(id)) throw new ProductError('invalid_parameter', `${id} is no id of an agent (areg_…).`)
-    const { directory, db } = await call.open()
-    await db.write((tx) => directory.agents.ownership.revoke(tx, id))
+    const { agents, db } = await call.open()
+    await db.write((tx) => agents.ownership.revoke(tx, id))
     return { data: { id, state: 'revoked' }, lines: [`${id} has ended.`] }
   },
 }
@@ -56,9 +56,9 @@ export const agentRevokeAll: Command = {
   async run(call) {
     const since = readTime(call.text('since'))
     if (since === undefined) throw new ProductError('missing_parameter', 'Say --since with a time.')
-    const { directory } = await call.open()
+    const { agents } = await call.open()
     const dryRun = call.has('dry-run')
-    const revoked = await directory.agents.ownership.revokeAll(since, dryRun)
+    const revoked = await agents.ownership.revokeAll(since, dryRun)
     const verb = dryRun ? 'would end' : 'ended'
     return { data: { revoked, dry_run: dryRun }, lines: [`${revoked} ${revoked === 1 ? 'agent' : 'agents'} ${verb}.`] }
   },
@@ -71,9 +71,9 @@ export const agentRegistration: Command = {
   async run(call) {
     const wanted = call.operands[0]!
     if (wanted !== 'on' && wanted !== 'off') throw new ProductError('invalid_parameter', 'Say on or off.')
-    const { directory } = await call.open()
-    await directory.agents.switches.setOpen(wanted === 'on')
-    const enabled = await directory.agents.switches.isOpen()
+    const { agents } = await call.open()
+    await agents.switches.setOpen(wanted === 'on')
+    const enabled = await agents.switches.isOpen()
     const shut = wanted === 'on' && !enabled ? ' The setting AGENT_REGISTRATION=off has the last word.' : ''
     return { data: { enabled }, lines: [`Agents ${enabled ? 'may' : 'may not'} register.${shut}`] }
   },
@@ -83,8 +83,8 @@ export const agentRotateKey: Command = {
   words: 'agent rotate-key',
   summary: 'Signs identity assertions with a new key; those of the last key stay good until the next time.',
   async run(call) {
-    const { directory } = await call.open()
-    const kid = await directory.agents.assertions.rotate()
+    const { agents } = await call.open()
+    const kid = await agents.assertions.rotate()
     return { data: { kid }, lines: [`Assertions are signed with the key ${kid} from now on.`] }
   },
 }

@@ -1,7 +1,7 @@
 // `mailstead domain add`: claims a domain for a team and tells the DNS records it needs.
 
+import { presentDomain } from '../api/schemas/domain.ts'
 import type { Domain } from '../directory/domains.ts'
-import { presentDomain } from '../surfaces/rest/schemas/domain.ts'
 import { type Command, TEAM_OPTION } from './command.ts'
 import { recordRows } from './domain-records.ts'
 import { table } from './table.ts'

@@ -1,9 +1,9 @@
 // `mailstead domain own`: the records of the appliance's own names, from which agents and the appliance itself write.
 
+import { presentDomain } from '../api/schemas/domain.ts'
 import { hostRecords } from '../directory/dns-records.ts'
 import { bounceDomain } from '../directory/domain-name.ts'
 import type { Domain } from '../directory/domain-record.ts'
-import { presentDomain } from '../surfaces/rest/schemas/domain.ts'
 import type { Command } from './command.ts'
 import { table } from './table.ts'
 

@@ -1,8 +1,8 @@
 // `mailstead domain rotate-key`: makes the next key a domain signs with, and tells the record it needs.
 
+import { presentDomain } from '../api/schemas/domain.ts'
 import { isCname } from '../directory/dns-records.ts'
 import { isReserved } from '../directory/domain-name.ts'
-import { presentDomain } from '../surfaces/rest/schemas/domain.ts'
 import { type Command, TEAM_OPTION } from './command.ts'
 import { chooseDomain } from './domain-choice.ts'
 import { table } from './table.ts'

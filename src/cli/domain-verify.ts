@@ -1,7 +1,7 @@
 // `mailstead domain verify`: looks at a domain's DNS now.
 
+import { presentVerification } from '../api/schemas/domain.ts'
 import type { DomainCheck } from '../directory/domain-checks.ts'
-import { presentVerification } from '../surfaces/rest/schemas/domain.ts'
 import { type Command, TEAM_OPTION } from './command.ts'
 import { chooseDomain } from './domain-choice.ts'
 import { table } from './table.ts'

@@ -1,7 +1,7 @@
 // `mailstead domain list`, `domain show`: the domains of a team, and the records one needs.
 
+import { presentDomain } from '../api/schemas/domain.ts'
 import type { Domain } from '../directory/domains.ts'
-import { presentDomain } from '../surfaces/rest/schemas/domain.ts'
 import { oneOf } from './choice.ts'
 import { type Command, TEAM_OPTION } from './command.ts'
 import { chooseDomain } from './domain-choice.ts'

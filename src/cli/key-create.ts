@@ -1,6 +1,6 @@
 // `mailstead key create`: issues a root key of a team.
 
-import { presentNewKey } from '../surfaces/rest/schemas/api-key.ts'
+import { presentNewKey } from '../api/schemas/api-key.ts'
 import { type Command, TEAM_OPTION } from './command.ts'
 import { chooseTeam } from './team-choice.ts'
 import { readTime } from './time.ts'

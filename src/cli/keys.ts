@@ -1,8 +1,8 @@
 // `mailstead key list`, `key revoke`: the API keys of a team and its mailboxes.
 
+import { type ApiKey, presentKey } from '../api/schemas/api-key.ts'
 import { ProductError } from '../base/errors.ts'
 import { idPattern } from '../base/ids.ts'
-import { type ApiKey, presentKey } from '../surfaces/rest/schemas/api-key.ts'
 import { oneOf } from './choice.ts'
 import { type Command, TEAM_OPTION } from './command.ts'
 import { cut, LIMIT_OPTION, readLimit } from './limit.ts'

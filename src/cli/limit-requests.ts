@@ -1,8 +1,8 @@
 // `mailstead limit-request list`, `approve`, `deny`: what teams ask of the shared Amazon SES account.
 
+import { type OperatorLimitRequest, presentOperatorLimitRequest } from '../api/schemas/shared-limit.ts'
 import { ProductError } from '../base/errors.ts'
 import { idPattern } from '../base/ids.ts'
-import { type OperatorLimitRequest, presentOperatorLimitRequest } from '../surfaces/rest/schemas/shared-limit.ts'
 import { oneOf } from './choice.ts'
 import type { Command } from './command.ts'
 import { cut, LIMIT_OPTION, readLimit } from './limit.ts'

@@ -1,7 +1,7 @@
 // `mailstead mailbox alias`: gives a mailbox a further address.
 
+import { presentAlias } from '../api/schemas/alias.ts'
 import { ProductError } from '../base/errors.ts'
-import { presentAlias } from '../surfaces/rest/schemas/alias.ts'
 import type { Command } from './command.ts'
 
 export const mailboxAlias: Command = {

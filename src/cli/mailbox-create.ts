@@ -1,10 +1,10 @@
 // `mailstead mailbox create`: makes a mailbox, with a key when asked.
 
+import { presentNewKey } from '../api/schemas/api-key.ts'
+import { presentMailboxAdmin } from '../api/schemas/mailbox.ts'
 import { ProductError } from '../base/errors.ts'
 import type { Context } from '../context.ts'
 import type { Mailbox } from '../directory/mailboxes.ts'
-import { presentNewKey } from '../surfaces/rest/schemas/api-key.ts'
-import { presentMailboxAdmin } from '../surfaces/rest/schemas/mailbox.ts'
 import { type Command, TEAM_OPTION } from './command.ts'
 import { chooseTeam } from './team-choice.ts'
 

@@ -1,6 +1,6 @@
 // `mailstead mailbox key`: issues an API key of a mailbox.
 
-import { presentNewKey } from '../surfaces/rest/schemas/api-key.ts'
+import { presentNewKey } from '../api/schemas/api-key.ts'
 import type { Command } from './command.ts'
 import { chooseMailbox } from './mailbox-choice.ts'
 

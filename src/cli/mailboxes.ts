@@ -1,9 +1,9 @@
 // `mailstead mailbox list`, `suspend`, `reactivate`, `delete`: the life of mailboxes, whichever team they belong to.
 
+import { livingAgentOf } from '../api/management/mailboxes.ts'
+import { type MailboxAdmin, presentMailboxAdmin } from '../api/schemas/mailbox.ts'
 import type { Context } from '../context.ts'
 import type { Mailbox } from '../directory/mailboxes.ts'
-import { livingAgentOf } from '../surfaces/rest/management/mailboxes.ts'
-import { type MailboxAdmin, presentMailboxAdmin } from '../surfaces/rest/schemas/mailbox.ts'
 import { sizeText } from './backup/size-text.ts'
 import { oneOf } from './choice.ts'
 import { type Call, type Command, type Outcome, TEAM_OPTION } from './command.ts'

@@ -1,8 +1,8 @@
 // `mailstead member add`, `login-link`: who may open the console, also before any mail can leave.
 
 import { ProductError } from '../base/errors.ts'
-import type { Directory } from '../directory/directory.ts'
-import { checkPersonEmail, MEMBER_ROLES, type MemberRole } from '../directory/people/members.ts'
+import type { Context } from '../context.ts'
+import { checkPersonEmail, MEMBER_ROLES, type MemberRole } from '../people/members.ts'
 import { type Command, TEAM_OPTION } from './command.ts'
 import { chooseTeam } from './team-choice.ts'
 
@@ -16,10 +16,10 @@ export const memberAdd: Command = {
     if (!MEMBER_ROLES.includes(role)) {
       throw new ProductError('invalid_parameter', `The role must be one of ${MEMBER_ROLES.join(', ')}.`)
     }
-    const { directory, db } = await call.open()
+    const { directory, people, db } = await call.open()
     const team = await chooseTeam(directory, call.text('team'))
     const person = { email: call.operands[0]!, role }
-    const { id, email } = await db.write((tx) => directory.people.members.add(tx, team.id, person))
+    const { id, email } = await db.write((tx) => people.members.add(tx, team.id, person))
     return {
       data: { id, email, role, team_id: team.id },
       lines: [
@@ -36,9 +36,9 @@ export const loginLink: Command = {
   operands: ['email'],
   options: { team: { value: 'team', says: 'id or name of the team the link opens; needed when there are several' } },
   async run(call) {
-    const { directory } = await call.open()
+    const app = await call.open()
     const email = checkPersonEmail(call.operands[0]!)
-    const { url, lines } = await choose(await linksFor(directory, email), email, call.text('team')).show()
+    const { url, lines } = await choose(await linksFor(app, email), email, call.text('team')).show()
     return { data: { url }, lines: [...lines, `  ${url}`] }
   },
 }
@@ -51,8 +51,7 @@ interface Choice {
 }
 
 /** The teams a person belongs to, and those of agents that have invited them. */
-async function linksFor(directory: Directory, email: string): Promise<Choice[]> {
-  const { people, agents, teams } = directory
+async function linksFor({ people, agents, directory: { teams } }: Context, email: string): Promise<Choice[]> {
   const choices: Choice[] = []
   for (const { teamId } of await people.members.of(email)) {
     const teamName = (await teams.get(teamId))?.name ?? teamId

@@ -3,7 +3,7 @@
 import { isoTime } from '../base/clock.ts'
 import { ProductError } from '../base/errors.ts'
 import { idPattern } from '../base/ids.ts'
-import type { WaitingDelivery } from '../outbound/waiting-mail.ts'
+import type { WaitingDelivery } from '../outbound/queued-messages.ts'
 import type { Command } from './command.ts'
 import { cut, LIMIT_OPTION, readLimit } from './limit.ts'
 import { table } from './table.ts'

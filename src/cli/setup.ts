@@ -1,9 +1,9 @@
 // `mailstead setup`: makes the data folder, the first team and its root key.
 
+import { presentNewKey } from '../api/schemas/api-key.ts'
 import type { Config } from '../config/config.ts'
 import type { Context } from '../context.ts'
 import { type FirstTeam, firstTeam } from '../directory/first-team.ts'
-import { presentNewKey } from '../surfaces/rest/schemas/api-key.ts'
 import type { Command, Told } from './command.ts'
 import { presentTeam } from './present-team.ts'
 

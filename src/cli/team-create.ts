@@ -1,7 +1,7 @@
 // `mailstead team create`: makes a team, and invites its owner when asked.
 
 import { ProductError } from '../base/errors.ts'
-import { newTeam } from '../directory/new-team.ts'
+import { newTeam } from '../people/new-team.ts'
 import type { Command } from './command.ts'
 import { presentTeam } from './present-team.ts'
 
@@ -18,7 +18,7 @@ export const teamCreate: Command = {
     const owner = call.text('owner')
     const app = await call.open()
     const team = await newTeam(app, { name, ownerEmail: owner })
-    const isMailed = owner !== undefined && (await app.directory.people.linkMailTo(owner)).mailed
+    const isMailed = owner !== undefined && (await app.people.linkMailTo(owner)).mailed
     return {
       data: presentTeam(team),
       lines: [

@@ -1,9 +1,9 @@
 // `mailstead team credit`: enters a purchase, an adjustment or a refund into the ledger of a team.
 
+import { presentTransaction } from '../api/schemas/billing.ts'
 import { ProductError } from '../base/errors.ts'
-import { CREDIT_TYPES, type Credit } from '../outbound/figures/ledger.ts'
-import { decimal, parseAmount } from '../outbound/figures/money.ts'
-import { presentTransaction } from '../surfaces/rest/schemas/billing.ts'
+import { CREDIT_TYPES, type Credit } from '../outbound/billing/ledger.ts'
+import { decimal, parseAmount } from '../outbound/billing/money.ts'
 import { type Command, TEAM_OPTION } from './command.ts'
 import { chooseTeam } from './team-choice.ts'
 

@@ -1,8 +1,8 @@
 // `mailstead team list`, `update`, `suspend`, `reactivate`: the teams of the appliance, as the operator sees and changes them.
 
+import { type OperatorTeam, operatorTeam } from '../api/schemas/operator-team.ts'
 import { ProductError } from '../base/errors.ts'
 import type { TeamStatus } from '../directory/teams.ts'
-import { type OperatorTeam, operatorTeam } from '../surfaces/rest/schemas/operator-team.ts'
 import { oneOf } from './choice.ts'
 import type { Call, Command, Outcome } from './command.ts'
 import { table } from './table.ts'

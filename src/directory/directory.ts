@@ -5,8 +5,6 @@ import type { Resolver } from '../base/resolver.ts'
 import type { Vault } from '../base/secrets.ts'
 import type { Config } from '../config/config.ts'
 import type { Db, Tx } from '../db/db.ts'
-import { type Agents, openAgents } from './agents/agents.ts'
-import type { AgentParts } from './agents/parts.ts'
 import { Aliases } from './aliases.ts'
 import { DkimKeys } from './dkim-keys.ts'
 import type { LookAtSes } from './domain-record.ts'
@@ -17,7 +15,6 @@ import { Limits } from './limits.ts'
 import type { ForeignIn } from './mailbox-input.ts'
 import { Mailboxes } from './mailboxes.ts'
 import { OperatorKeys } from './operator-keys.ts'
-import { People } from './people/people.ts'
 import { Replays } from './replays.ts'
 import { SieveScripts } from './sieve-scripts.ts'
 import { Teams } from './teams.ts'
@@ -36,10 +33,6 @@ export interface Directory {
   sieveScripts: SieveScripts
   replays: Replays
   limits: Limits
-  /** Inboxes agents registered, and who owns them. */
-  agents: Agents
-  /** Members of teams, and how they sign in. */
-  people: People
 }
 
 export interface DirectoryParts {
@@ -56,8 +49,8 @@ export interface DirectoryParts {
   foreignIn: ForeignIn
   /** See {@link LookAtSes}. */
   lookAtSes: LookAtSes
-  /** What lies above and agents need. */
-  outside: Pick<AgentParts, 'post' | 'stopSending' | 'isSuppressed'>
+  /** Ends the sign-ins whose link went to a mailbox, in the unit of work that deletes it or gives its address away. */
+  endSignInsThrough(tx: Tx, mailboxId: string): Promise<void>
 }
 
 export function openDirectory(parts: DirectoryParts): Directory {
@@ -73,16 +66,10 @@ export function openDirectory(parts: DirectoryParts): Directory {
     liesAt: (reader, mailboxId, domainId, email) => mailboxes.liesAt(reader, mailboxId, domainId, email),
   })
   const sieveScripts = new SieveScripts({ ...parts, setScript: (tx, id, key) => mailboxes.setScript(tx, id, key) })
-  const endSignInsThrough = async (tx: Tx, mailboxId: string) => {
-    await people.endSignInsThrough(tx, mailboxId)
-    await agents.invites.dropThrough(tx, mailboxId)
-  }
-  const mailboxes: Mailboxes = new Mailboxes({ ...parts, domains, keys, filters, sieveScripts, endSignInsThrough })
-  const aliases = new Aliases({ ...parts, mailboxes, endSignInsThrough })
+  const mailboxes: Mailboxes = new Mailboxes({ ...parts, domains, keys, filters, sieveScripts })
+  const aliases = new Aliases({ ...parts, mailboxes })
   const replays = new Replays(parts.db, parts.clock)
   const operatorKeys = new OperatorKeys(parts.db, parts.clock)
-  const people: People = new People({ ...parts, ...parts.outside, domains, mailboxes })
-  const agents: Agents = openAgents({ ...parts, ...parts.outside, teams, domains, mailboxes, people })
   return {
     teams,
     keys,
@@ -95,7 +82,5 @@ export function openDirectory(parts: DirectoryParts): Directory {
     sieveScripts,
     replays,
     limits: new Limits(parts.db),
-    agents,
-    people,
   }
 }

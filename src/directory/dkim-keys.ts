@@ -156,3 +156,16 @@ function keyOf(row: Row): DkimKey {
     retiredAt: row.retired_at as number | null,
   }
 }
+
+/** Whether a secret is the one a private key was sealed under; true where none is kept. */
+export async function opensDkimKeys(reader: Reader, vault: Vault): Promise<boolean> {
+  const sql = 'SELECT private_sealed AS sealed FROM dkim_keys ORDER BY n DESC LIMIT 1'
+  const row = await reader.get<{ sealed: Uint8Array }>(sql)
+  if (row === undefined) return true
+  try {
+    vault.open(DKIM_PURPOSE, row.sealed)
+    return true
+  } catch {
+    return false
+  }
+}

@@ -24,7 +24,7 @@ import {
   stateColumns,
 } from './domain-record.ts'
 import { refuseTaken, yieldTo } from './domains-claims.ts'
-import { DomainLooks } from './domains-looks.ts'
+import { DomainLooks } from './domains-verification.ts'
 import type { Filters } from './filters.ts'
 import { SYSTEM_TEAM_ID, teamSuspendedAt } from './teams.ts'
 

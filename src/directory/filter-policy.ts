@@ -1,6 +1,6 @@
 // Sender filters of one recipient: which ones hold, and what they say of a mail.
 
-import type { AuthVerdict, ParsedMail } from '../mail/mail.ts'
+import type { AuthVerdict, ParsedMail } from '../mime/message.ts'
 import { matchRule } from './filter-pattern.ts'
 import { type FilterDecision, type FilterState, type Filters, judgeFilters } from './filters.ts'
 

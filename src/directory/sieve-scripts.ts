@@ -6,8 +6,8 @@ import { newId } from '../base/ids.ts'
 import { sha256 } from '../base/secrets.ts'
 import type { Db, Reader, Tx } from '../db/db.ts'
 import { type Page, type PageKey, pageOf } from '../db/page.ts'
-import type { Script } from '../mail/sieve/script.ts'
-import { compileScript } from '../mail/sieve/sieve.ts'
+import type { Script } from '../sieve/script.ts'
+import { compileScript } from '../sieve/sieve.ts'
 import type { Mailbox } from './mailbox-record.ts'
 
 /** A script without its text. */

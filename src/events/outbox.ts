@@ -2,7 +2,7 @@
 
 import { isoTime } from '../base/clock.ts'
 import { newId } from '../base/ids.ts'
-import type { Wake } from '../base/wake.ts'
+import type { Wake } from '../base/notifier.ts'
 import type { Reader, Tx } from '../db/db.ts'
 
 /** Specification §6. */

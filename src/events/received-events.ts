@@ -1,7 +1,7 @@
 // The mails that came to rest in mailboxes, read off the outbox as they come, for those who follow a mailbox.
 
 import type { Db } from '../db/db.ts'
-import type { Address } from '../mail/mail.ts'
+import type { Address } from '../mime/message.ts'
 
 /** A mail that was received, in short. */
 export interface ReceivedMail {

@@ -2,7 +2,7 @@
 
 import { isoTime } from '../base/clock.ts'
 import type { Tx } from '../db/db.ts'
-import type { Address, AttachmentPart, AuthResult, ParsedMail } from '../mail/mail.ts'
+import type { Address, AttachmentPart, AuthResult, ParsedMail } from '../mime/message.ts'
 import type { Outbox } from './outbox.ts'
 
 /** One copy, as whoever stored it knows it. */

@@ -1,10 +1,10 @@
 // What comes to the addresses of reports: it is read, believed as far as it shows what it knows, and never answered.
 
 import type { Log } from '../base/log.ts'
-import type { Inspection } from '../mail/mail.ts'
 import type { Applied, Feedback } from '../outbound/feedback.ts'
+import type { Inspection } from '../workers/inspection.ts'
 import type { Journal } from './journal.ts'
-import type { Passage } from './passage.ts'
+import type { Passage } from './received-transaction.ts'
 import type { ReportAddress } from './report-address.ts'
 
 interface Parts {

@@ -3,16 +3,17 @@
 import type { Clock } from '../base/clock.ts'
 import type { Log } from '../base/log.ts'
 import type { Db, Tx } from '../db/db.ts'
+import type { LineFault } from '../smtp/command-reader.ts'
+import type { Sender } from '../smtp/envelope.ts'
+import { line, replies } from '../smtp/replies.ts'
 import type { Delivered } from '../store/deliver.ts'
 import type { InboundLog, NewInboundRow } from '../store/inbound-log.ts'
-import type { Sender } from './envelope.ts'
 import { type Addressee, addressees, base, evidenceOf, kept, refused, whoSent } from './log-row.ts'
-import type { Passage } from './passage.ts'
 import { type ProbeCount, Probes } from './probes.ts'
+import type { Passage } from './received-transaction.ts'
 import type { Turned } from './recipients.ts'
-import { line, type Refusal, refusals, replies } from './replies.ts'
+import { type Refusal, refusals } from './refusals.ts'
 import type { Peer } from './transaction.ts'
-import type { LineFault } from './wire.ts'
 
 /** Units of rows on their way to the disk; who adds more waits for its own. */
 const MAX_PENDING = 500

@@ -1,11 +1,12 @@
 // What a row of the inbound log says of a mail, taken from what is known of it.
 
+import type { Sender } from '../smtp/envelope.ts'
+import { line } from '../smtp/replies.ts'
 import type { Delivered } from '../store/deliver.ts'
 import { scriptEvidence } from '../store/filing.ts'
 import type { NewInboundRow } from '../store/inbound-log.ts'
-import type { Sender } from './envelope.ts'
-import type { Passage } from './passage.ts'
-import { line, type Refusal } from './replies.ts'
+import type { Passage } from './received-transaction.ts'
+import type { Refusal } from './refusals.ts'
 import type { Peer, Transaction } from './transaction.ts'
 
 type Part<K extends keyof NewInboundRow> = Pick<NewInboundRow, K>

@@ -1,27 +1,29 @@
 // The path of one mail through the house, step by step, from its first byte to the answer after its last.
 
+import { Semaphore } from '../base/semaphore.ts'
 import type { Context } from '../context.ts'
 import type { Tx } from '../db/db.ts'
 import { domainName } from '../directory/domain-name.ts'
 import type { Mailbox } from '../directory/mailboxes.ts'
 import { recordReceived } from '../events/received.ts'
-import type { Arrival, Inspection } from '../mail/mail.ts'
+
+import type { MailStream } from '../smtp/command-reader.ts'
+import { AT_WORK_BYTES, AT_WORK_LEAST, MAX_WAITING } from '../smtp/limits.ts'
+import { type Reply, replies } from '../smtp/replies.ts'
+import { type Spool, SpoolFull } from '../smtp/spool.ts'
 import type { DeliverTarget } from '../store/deliver.ts'
 import type { InboundReason } from '../store/inbound-log.ts'
 import { scriptCalls } from '../store/script-calls.ts'
+import type { Inspection, InspectionRequest } from '../workers/inspection.ts'
 import type { Bounces } from './bounces.ts'
-import { Budget } from './budget.ts'
-import type { Divisions } from './divisions.ts'
+import { type Judgement, judge } from './decision.ts'
 import type { Journal } from './journal.ts'
-import { type Judgement, judge } from './judgement.ts'
-import { AT_WORK_BYTES, AT_WORK_LEAST, MAX_WAITING } from './limits.ts'
-import type { Passage } from './passage.ts'
+import type { Passage } from './received-transaction.ts'
 import type { Recipient, Recipients } from './recipients.ts'
-import { type Refusal, type Reply, refusals, replies } from './replies.ts'
+import { type Refusal, refusals } from './refusals.ts'
 import type { SourceThrottle } from './source-throttle.ts'
-import { type Spool, SpoolFull } from './spool.ts'
+import type { Divisions } from './split-recipients.ts'
 import type { Peer, Transaction } from './transaction.ts'
-import type { MailStream } from './wire.ts'
 
 /** Bytes at work for each byte of a mail: as it came, as it will be stored, and in between. */
 const COPIES = 3
@@ -43,7 +45,7 @@ interface Parts {
 
 export class Receiver {
   readonly #parts: Parts
-  readonly #atWork = new Budget(AT_WORK_BYTES)
+  readonly #atWork = new Semaphore(AT_WORK_BYTES)
 
   constructor(parts: Parts) {
     this.#parts = parts
@@ -191,7 +193,7 @@ export class Receiver {
       throw new MailboxEnded('A mailbox takes no mail by now.')
   }
 
-  async #arrival({ transaction, peer, receivedAt }: Passage): Promise<Arrival> {
+  async #arrival({ transaction, peer, receivedAt }: Passage): Promise<InspectionRequest> {
     const { report, recipients } = transaction
     // What is no report goes on to the reader.
     const readers = report ? [report.reader].filter((reader) => reader !== null) : recipients

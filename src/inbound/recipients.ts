@@ -6,12 +6,12 @@ import { type FilterPolicy, judgeEnvelope, policyKey, policyOf } from '../direct
 import type { FilterDecision } from '../directory/filters.ts'
 import type { Mailbox } from '../directory/mailboxes.ts'
 import type { Email } from '../outbound/records.ts'
+import type { RecipientPath, Sender } from '../smtp/envelope.ts'
+import { MAX_MAIL_BYTES } from '../smtp/limits.ts'
 import type { Accounts } from '../store/accounts.ts'
-import type { Divisions } from './divisions.ts'
-import type { RecipientPath, Sender } from './envelope.ts'
-import { MAX_MAIL_BYTES } from './limits.ts'
-import { type Refusal, refusals } from './replies.ts'
+import { type Refusal, refusals } from './refusals.ts'
 import type { ReportAddress, ReportAddresses } from './report-address.ts'
+import type { Divisions } from './split-recipients.ts'
 
 /** Decisions §10.9: a mailbox that stays full is told apart from one that is full for a moment. */
 export const FULL_DEFER_MS = 5 * 24 * 60 * 60 * 1000

@@ -5,7 +5,7 @@ import type { Config } from '../config/config.ts'
 import { isBounceDomain, isFeedbackAddress, readBounceAddress } from '../outbound/bounce-address.ts'
 import type { Emails } from '../outbound/log/emails.ts'
 import type { Email } from '../outbound/records.ts'
-import type { RecipientPath } from './envelope.ts'
+import type { RecipientPath } from '../smtp/envelope.ts'
 
 export interface ReportAddress {
   rcptTo: string

@@ -7,7 +7,9 @@ import type { SMTPServer } from 'smtp-server'
 import { SMTPConnection } from 'smtp-server/lib/smtp-connection.js'
 import type { Clock } from '../base/clock.ts'
 import { randomName } from '../base/ids.ts'
-import { isReply, type RecipientPath, readRecipient, readSender } from './envelope.ts'
+import type { RemoteName } from '../net/reverse-name.ts'
+import { type LineFault, type MailStream, Wire } from '../smtp/command-reader.ts'
+import { isReply, type RecipientPath, readRecipient, readSender } from '../smtp/envelope.ts'
 import {
   COMMAND_MS,
   CONTENT_BYTES_PER_S,
@@ -16,12 +18,11 @@ import {
   MAX_MAIL_BYTES,
   MAX_RECIPIENTS,
   PAUSE_MS,
-} from './limits.ts'
+} from '../smtp/limits.ts'
+import { type Reply, replies } from '../smtp/replies.ts'
 import { isForReports, type Recipient, type ReportRecipient } from './recipients.ts'
-import type { RemoteName } from './remote-name.ts'
-import { type Reply, refusals, replies } from './replies.ts'
+import { refusals } from './refusals.ts'
 import type { Peer, Transaction } from './transaction.ts'
-import { type LineFault, type MailStream, Wire } from './wire.ts'
 
 /** What a session asks of the house. Nothing here rejects: a failure is a reply. */
 export interface Desk {

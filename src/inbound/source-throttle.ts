@@ -3,7 +3,7 @@
 import type { Clock } from '../base/clock.ts'
 import type { Log } from '../base/log.ts'
 import { isPublicAddress } from '../base/public-address.ts'
-import { sourceOf } from './connections.ts'
+import { sourceOf } from '../net/connections.ts'
 import {
   ACCEPTED_CREDIT,
   MAX_THROTTLED_SOURCES,
@@ -12,7 +12,7 @@ import {
   OFFENCE_HALF_LIFE_MS,
   OFFENCE_LIMIT,
   THROTTLE_MS,
-} from './limits.ts'
+} from '../smtp/limits.ts'
 
 /** A recipient nobody has here, a message refused for what it is, a command that is none. */
 export type Offence = 'unknown_recipient' | 'refused_message' | 'protocol_error'

@@ -1,7 +1,7 @@
 // The spam score of a mail: a sum of parts, each with its points and the reason it is named by.
 
 import { isIP } from 'node:net'
-import type { AuthVerdict, MailTraits, ParsedMail } from '../mail/mail.ts'
+import type { AuthVerdict, MailTraits, ParsedMail } from '../mime/message.ts'
 
 /** One thing that speaks for spam. */
 export interface SpamPart {

@@ -1,8 +1,8 @@
 // One mail transaction: who talks to us, who it is from, and who it is for so far.
 
-import type { Sender } from './envelope.ts'
+import type { RemoteName } from '../net/reverse-name.ts'
+import type { Sender } from '../smtp/envelope.ts'
 import type { Recipient, ReportRecipient } from './recipients.ts'
-import type { RemoteName } from './remote-name.ts'
 
 /** The other side of a session, as far as it is known. */
 export interface Peer {

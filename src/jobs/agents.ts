@@ -9,9 +9,9 @@ export const agentSweep = job({
   every: MINUTE_MS,
   byAge: true,
   async run({ app }) {
-    const { invites, ownership, tokens, registrations } = app.directory.agents
+    const { invites, ownership, tokens, registrations } = app.agents
     const ended = (await invites.expireDue()) + (await ownership.sweep(app.config.AGENT_IDLE_DAYS))
-    await app.directory.people.prune()
+    await app.people.prune()
     return ended + (await tokens.prune()) + (await registrations.forget())
   },
 })

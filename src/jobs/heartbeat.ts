@@ -1,9 +1,9 @@
 // Writes a sign of life every minute, and tells the operator when the clock cannot be trusted and when it can again.
 
 import type { Timer } from '../base/clock.ts'
-import type { Service } from '../base/loop.ts'
+import type { Service } from '../base/lifecycle.ts'
 import type { Context } from '../context.ts'
-import { recheckLate } from '../directory/domains-looks.ts'
+import { recheckLate } from '../directory/domains-verification.ts'
 
 const BEAT_EVERY_MS = 60_000
 

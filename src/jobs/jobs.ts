@@ -7,7 +7,6 @@ import { domainChecks } from './domain-checks.ts'
 import type { Job } from './job.ts'
 import { mailCountRetention, mailCountRollUp } from './mail-counts.ts'
 import { mailboxPurge } from './mailbox-purge.ts'
-import { oldRubbish } from './old-rubbish.ts'
 import { ownerNotices } from './owner-notices.ts'
 import {
   blobSweep,
@@ -20,6 +19,7 @@ import {
   webhookAttemptRetention,
 } from './retention.ts'
 import { searchTexts } from './search-texts.ts'
+import { oldRubbish } from './trash-retention.ts'
 
 export const jobs: readonly Job[] = [
   domainChecks,

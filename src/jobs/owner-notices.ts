@@ -2,9 +2,9 @@
 
 import type { Context } from '../context.ts'
 import { lapsedDomains } from '../directory/domains-lapsed.ts'
-import type { OwnerFact } from '../directory/people/told.ts'
 import { endedWebhooks } from '../events/webhooks/ended.ts'
 import { failingProviders } from '../outbound/providers/failing.ts'
+import type { OwnerFact } from '../people/owner-notices.ts'
 import { job } from './job.ts'
 
 const MINUTE_MS = 60 * 1000
@@ -15,7 +15,7 @@ export const ownerNotices = job({
   name: 'owner-notices',
   every: MINUTE_MS,
   async run({ app }) {
-    const { told } = app.directory.people
+    const { told } = app.people
     const accounts = await told.tell('provider', await accountFacts(app))
     const hooks = await told.tell('webhook', await webhookFacts(app))
     const limits = await told.tell('limit', await limitFacts(app))

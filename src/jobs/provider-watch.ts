@@ -1,7 +1,7 @@
 // Watches over sending accounts: whoever is new, changed or in error is checked when its time has come (decisions §3.2).
 
 import type { Timer } from '../base/clock.ts'
-import type { Service } from '../base/loop.ts'
+import type { Service } from '../base/lifecycle.ts'
 import type { Context } from '../context.ts'
 
 const LOOK_EVERY_MS = 1000

@@ -1,7 +1,7 @@
 // Sets up the inboxes agents have registered, a second or two after they did.
 
 import type { Timer } from '../base/clock.ts'
-import type { Service } from '../base/loop.ts'
+import type { Service } from '../base/lifecycle.ts'
 import type { Context } from '../context.ts'
 
 const LOOK_EVERY_MS = 1000
@@ -20,7 +20,7 @@ export function openProvisioning(app: Context): Provisioning {
   const look = () => {
     running = running.then(async () => {
       try {
-        while ((await app.directory.agents.registrations.provisionDue()) > 0);
+        while ((await app.agents.registrations.provisionDue()) > 0);
       } catch (error) {
         app.log.error({ err: error }, 'inboxes of agents could not be set up and will be tried again')
       }

@@ -1,6 +1,6 @@
 // Brings the index of earlier versions into the form searches are asked in; once it has it there is nothing to do.
 
-import { BodyReader } from '../mail/body-reader.ts'
+import { BodyReader } from '../workers/body-reader.ts'
 import { job } from './job.ts'
 
 const MINUTE_MS = 60 * 1000

@@ -3,7 +3,7 @@
 import { fileURLToPath } from 'node:url'
 import Bree from 'bree'
 import type { Timer } from '../base/clock.ts'
-import type { Service } from '../base/loop.ts'
+import type { Service } from '../base/lifecycle.ts'
 import type { Context } from '../context.ts'
 import { THREADS } from './workers.ts'
 

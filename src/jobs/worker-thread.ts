@@ -1,7 +1,7 @@
 // The workers of one thread: opens the house on the same data folder, runs them until they are told to stop.
 
 import { parentPort, workerData } from 'node:worker_threads'
-import { closeAll } from '../base/loop.ts'
+import { closeAll } from '../base/lifecycle.ts'
 import type { Config } from '../config/config.ts'
 
 import { openContext } from '../context.ts'

@@ -1,6 +1,6 @@
 // The workers that always run: each a loop of its own over what the database says is to be done.
 
-import type { Service } from '../base/loop.ts'
+import type { Service } from '../base/lifecycle.ts'
 import type { Context } from '../context.ts'
 
 /** A loop that can be waited for. */

@@ -1,6 +1,6 @@
 // The envelope sender of a message: where reports about it go (RFC 5321 §4.4, Return-Path).
 
-import { parseMailbox } from '../mail/address.ts'
+import { parseMailbox } from '../mime/address.ts'
 import type { Email, Provider } from './records.ts'
 
 /**

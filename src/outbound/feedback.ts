@@ -2,12 +2,12 @@
 
 import { getDomain } from 'tldts'
 import type { Tx } from '../db/db.ts'
-import { classifyReply } from '../mail/report/reply-class.ts'
-import type { BounceReport, ComplaintReport, Report, ReportedRecipient } from '../mail/report/report.ts'
+import { classifyReply } from '../reports/reply-class.ts'
+import type { BounceReport, ComplaintReport, Report, ReportedRecipient } from '../reports/report.ts'
 import { readBounceAddress } from './bounce-address.ts'
+import type { OutboundParts } from './deps.ts'
+import type { Fate } from './log/delivery-transitions.ts'
 import type { Emails } from './log/emails.ts'
-import type { Fate } from './log/fate.ts'
-import type { OutboundParts } from './parts.ts'
 import type { Delivery, Email, Outcome } from './records.ts'
 
 /** A report that came in. */

@@ -5,7 +5,7 @@ import { newId } from '../base/ids.ts'
 import type { Reader, Row, SqlValue, Tx } from '../db/db.ts'
 import { type Page, type PageKey, pageOf } from '../db/page.ts'
 import { checkName } from '../directory/teams.ts'
-import type { OutboundParts } from './parts.ts'
+import type { OutboundParts } from './deps.ts'
 
 export type GroupStrategy = 'weighted' | 'round_robin' | 'failover'
 

@@ -1,21 +1,21 @@
 // Sending, put together: from a wish that was accepted to the fate of each of its copies.
 
-import { closeAll } from '../base/loop.ts'
+import { closeAll } from '../base/lifecycle.ts'
 import type { Reader } from '../db/db.ts'
 import type { SendScope } from '../directory/mailbox-input.ts'
+import { Ledger } from './billing/ledger.ts'
+import { Meter } from './billing/meter.ts'
+import type { OutboundParts, SendLimit } from './deps.ts'
 import { Feedback } from './feedback.ts'
-import { Ledger } from './figures/ledger.ts'
-import { Meter } from './figures/meter.ts'
 import { Groups } from './groups.ts'
-import { HouseMail } from './house-mail.ts'
 import { DeliveryLog } from './log/delivery-log.ts'
+import { Fate } from './log/delivery-transitions.ts'
 import { Emails } from './log/emails.ts'
-import { Fate } from './log/fate.ts'
 import { Notices } from './notices.ts'
 import { OAuth } from './oauth/oauth.ts'
-import type { OutboundParts } from './parts.ts'
 import { Providers } from './providers/providers.ts'
 import { Queue } from './queue.ts'
+import { WaitingMail } from './queued-messages.ts'
 import { Router } from './routing/router.ts'
 import { Runner } from './runner/runner.ts'
 import { SharedLimit } from './shared-limit.ts'
@@ -24,13 +24,13 @@ import { Sns } from './sns/sns.ts'
 import { Cancelling } from './submit/cancel.ts'
 import { Submitter } from './submit.ts'
 import { Suppressions } from './suppressions.ts'
+import { HouseMail } from './system-mail.ts'
 import { openGmail } from './transports/gmail.ts'
 import { openOutlook } from './transports/outlook.ts'
 import { openSes } from './transports/ses.ts'
 import { SesIdentities } from './transports/ses-identities.ts'
 import { Transports } from './transports/transports.ts'
 import { VacationReplies } from './vacation-replies.ts'
-import { WaitingMail } from './waiting-mail.ts'
 
 export interface Outbound {
   providers: Providers
@@ -68,7 +68,7 @@ export interface Outbound {
   close(): Promise<void>
 }
 
-export function openOutbound(parts: OutboundParts): Outbound {
+export function openOutbound(parts: OutboundParts & { allowance: SendLimit }): Outbound {
   const suppressions = new Suppressions(parts)
   const queue = new Queue(parts)
   const emails = new Emails(parts)

@@ -1,13 +1,13 @@
 // The records of sending, as every part of the house reads them; times are ms, ids are public, `n` is a row's key.
 
 import type { SendScope } from '../directory/mailbox-input.ts'
-import type { Address } from '../mail/mail.ts'
-import type { BounceSubType, BounceType, DelayCause, Reply } from '../mail/report/reply-class.ts'
-import type { FeedbackType } from '../mail/report/report.ts'
+import type { Address } from '../mime/message.ts'
+import type { BounceSubType, BounceType, DelayCause, Reply } from '../reports/reply-class.ts'
+import type { FeedbackType } from '../reports/report.ts'
 
 export type { Page, PageKey } from '../db/page.ts'
-export type { BounceSubType, BounceType, DelayCause, Reply, ReplyServer } from '../mail/report/reply-class.ts'
-export type { FeedbackType } from '../mail/report/report.ts'
+export type { BounceSubType, BounceType, DelayCause, Reply, ReplyServer } from '../reports/reply-class.ts'
+export type { FeedbackType } from '../reports/report.ts'
 
 export type ProviderType = 'smtp' | 'gmail_api' | 'outlook_api' | 'amazon_ses'
 export type ProviderStatus = 'active' | 'inactive' | 'error' | 'pending'

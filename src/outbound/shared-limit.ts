@@ -4,7 +4,7 @@ import { conflict, notFound, ProductError } from '../base/errors.ts'
 import { newId } from '../base/ids.ts'
 import type { Reader, Row, SqlValue, Tx } from '../db/db.ts'
 import { type Page, type PageKey, pageOf } from '../db/page.ts'
-import type { OutboundParts } from './parts.ts'
+import type { OutboundParts } from './deps.ts'
 import type { Provider } from './records.ts'
 import {
   type Account,

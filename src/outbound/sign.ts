@@ -1,9 +1,9 @@
 // Signs what leaves with the keys of the domain it is from.
 
 import type { KeyObject } from 'node:crypto'
+import { dkimSignatures } from '../auth/dkim-sign.ts'
 import type { DkimKey } from '../directory/dkim-keys.ts'
-import { dkimSignatures } from '../mail/dkim-sign.ts'
-import type { OutboundParts } from './parts.ts'
+import type { OutboundParts } from './deps.ts'
 import type { Email } from './records.ts'
 
 /** Private keys held ready; reading one costs as much as half a signature. */

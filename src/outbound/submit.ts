@@ -3,12 +3,12 @@
 import { ProductError } from '../base/errors.ts'
 import { newId } from '../base/ids.ts'
 import type { Tx } from '../db/db.ts'
-import { Composer } from '../mail/composer.ts'
+import { Composer } from '../workers/composer.ts'
 import type { Router } from './routing/router.ts'
 import { Acceptance, type AcceptanceParts, hasRoom, mailboxFull, type Ready } from './submit/acceptance.ts'
 import { type CheckedMail, checkMail } from './submit/checked-mail.ts'
-import { Desk, type From } from './submit/desk.ts'
 import type { NewMail, Sender, Submitted } from './submit/new-mail.ts'
+import { Desk, type From } from './submit/sender-context.ts'
 
 type Parts = AcceptanceParts & { router: Pick<Router, 'defaultFrom' | 'sharedFullUntil'> }
 

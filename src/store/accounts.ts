@@ -1,7 +1,7 @@
 // The mail side of a mailbox: its counter of changes, its states by type, and the room it takes.
 
 import type { Clock } from '../base/clock.ts'
-import type { Wake } from '../base/wake.ts'
+import type { Wake } from '../base/notifier.ts'
 import type { Db, Reader, Tx } from '../db/db.ts'
 import type { Fragment } from './folders.ts'
 import { type Account, CHANGE_TYPES, type ChangeType } from './records.ts'

@@ -4,7 +4,7 @@ import { promisify } from 'node:util'
 import { zstdDecompress } from 'node:zlib'
 import type { Clock } from '../base/clock.ts'
 import type { Db, Reader, Tx } from '../db/db.ts'
-import type { Chunk } from '../mail/mail.ts'
+import type { Chunk } from '../mime/message.ts'
 
 const decompress = promisify(zstdDecompress)
 

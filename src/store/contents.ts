@@ -1,7 +1,7 @@
 // Everything a mailbox holds as content (mails, the files in them, uploads), found by public name or id, read whole or in stretches.
 
 import type { Db, Reader } from '../db/db.ts'
-import { decodeStream, type TransferDecoder } from '../mail/transfer-stream.ts'
+import { decodeStream, type TransferDecoder } from '../mime/transfer-stream.ts'
 import type { Accounts } from './accounts.ts'
 import type { BlobNames } from './blob-names.ts'
 import type { Blobs } from './blobs.ts'

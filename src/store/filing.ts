@@ -2,7 +2,7 @@
 
 import { ProductError } from '../base/errors.ts'
 import type { Tx } from '../db/db.ts'
-import type { Place, Ruling } from '../mail/sieve/ruling.ts'
+import type { Place, Ruling } from '../sieve/outcome.ts'
 import type { FolderKey, Folders } from './folders.ts'
 import { checkFolderName, DEPTH_MAX, FOLDERS_MAX, type FolderEdits } from './folders-edit.ts'
 import type { Account } from './records.ts'

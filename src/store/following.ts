@@ -2,9 +2,9 @@
 
 import type { Clock, Timer } from '../base/clock.ts'
 import { ProductError } from '../base/errors.ts'
+import type { Service } from '../base/lifecycle.ts'
 import type { Log } from '../base/log.ts'
-import type { Service } from '../base/loop.ts'
-import type { Wake } from '../base/wake.ts'
+import type { Wake } from '../base/notifier.ts'
 import type { ReceivedEvents, ReceivedMail } from '../events/received-events.ts'
 import type { Accounts } from './accounts.ts'
 import type { Account } from './records.ts'

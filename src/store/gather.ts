@@ -3,8 +3,8 @@
 import { createHash } from 'node:crypto'
 import { promisify } from 'node:util'
 import { constants, zstdCompress } from 'node:zlib'
-import { CHUNK_BYTES } from '../mail/chunks.ts'
-import type { Chunk } from '../mail/mail.ts'
+import { CHUNK_BYTES } from '../mime/chunks.ts'
+import type { Chunk } from '../mime/message.ts'
 import type { Content } from './blobs.ts'
 
 const compress = promisify(zstdCompress)

@@ -4,7 +4,7 @@ import { newId } from '../base/ids.ts'
 import { searchText, searchWords } from '../base/words.ts'
 import type { Db, Reader, Row, SqlValue, Tx } from '../db/db.ts'
 import { type Page, type PageKey, pageOf } from '../db/page.ts'
-import type { AuthResult } from '../mail/mail.ts'
+import type { AuthResult } from '../mime/message.ts'
 import type { Counters } from './metrics/counters.ts'
 import type { Counts } from './metrics/tally.ts'
 

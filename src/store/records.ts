@@ -1,6 +1,6 @@
 // The records of the mail model, as every surface reads them; times are ms, ids are public.
 
-import type { Address, AuthResult } from '../mail/mail.ts'
+import type { Address, AuthResult } from '../mime/message.ts'
 
 export type { Page, PageKey } from '../db/page.ts'
 

@@ -2,7 +2,7 @@
 
 import type { Mailbox } from '../directory/mailboxes.ts'
 import type { SieveScripts } from '../directory/sieve-scripts.ts'
-import type { ScriptCall } from '../mail/sieve/ruling.ts'
+import type { ScriptCall } from '../sieve/outcome.ts'
 import type { Accounts } from './accounts.ts'
 import { existing } from './filing.ts'
 import type { Folders } from './folders.ts'

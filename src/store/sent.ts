@@ -3,7 +3,7 @@
 import type { Clock } from '../base/clock.ts'
 import { newId } from '../base/ids.ts'
 import type { Tx } from '../db/db.ts'
-import type { Address, ParsedMail } from '../mail/mail.ts'
+import type { Address, ParsedMail } from '../mime/message.ts'
 import type { Accounts } from './accounts.ts'
 import type { BlobNames } from './blob-names.ts'
 import type { Change, ChangeLedger } from './changes.ts'

@@ -1,8 +1,8 @@
 // Where mail rests: the parts of the mail model, put together.
 
 import type { Clock } from '../base/clock.ts'
+import type { Wake } from '../base/notifier.ts'
 import type { Vault } from '../base/secrets.ts'
-import type { Wake } from '../base/wake.ts'
 import type { Db, Tx } from '../db/db.ts'
 import { Accounts } from './accounts.ts'
 import { BlobNames } from './blob-names.ts'

@@ -1,7 +1,7 @@
 // Cuts the texts of messages of earlier versions into words anew (decisions §10.4), in pieces, while mail comes in and is searched for.
 
 import type { Db, Tx } from '../db/db.ts'
-import type { BodyReader } from '../mail/body-reader.ts'
+import type { BodyReader } from '../workers/body-reader.ts'
 import type { Accounts } from './accounts.ts'
 import type { Blobs } from './blobs.ts'
 import { isThere, type SearchedMessage, searchedBehind } from './messages/searched.ts'

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, test } from 'node:test'
-import { failure } from '../rest/expect.ts'
+import { failure } from '../api/expect.ts'
 import { AgentClient, EASY_WORK } from '../support/agents.ts'
 import { ManualClock } from '../support/clock.ts'
 import { type Json, startHouse } from '../support/house.ts'
@@ -31,7 +31,7 @@ let sources = 0
 const call: typeof house.call = (method, path, key, body, headers) =>
   house.call(method, path, key, body, { ...headers, 'x-forwarded-for': `203.0.113.${++sources % 250}` })
 const agent = new AgentClient({ ...house, call })
-const { agents } = house.app.directory
+const { agents } = house.app
 
 async function newAgent(members: Record<string, string> = {}): Promise<{ registered: Json; token: string }> {
   const registered = await agent.register(members)

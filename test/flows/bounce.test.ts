@@ -2,9 +2,9 @@
 
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { composeDsn } from '../../src/mail/dsn.ts'
 import { bounceAddress } from '../../src/outbound/bounce-address.ts'
 import type { Email } from '../../src/outbound/records.ts'
+import { composeDsn } from '../../src/reports/dsn.ts'
 import { ManualClock } from '../support/clock.ts'
 import { startHouse } from '../support/house.ts'
 import { keptIn, logOf, sweepContent } from '../support/kept.ts'

@@ -25,7 +25,7 @@ after(async () => {
   await house.close()
   await remote[Symbol.asyncDispose]()
 })
-const { people, agents } = house.app.directory
+const { people, agents } = house.app
 let sources = 0
 const from = () => ({ 'x-forwarded-for': `203.0.113.${++sources % 250}` })
 const agent = new AgentClient({
@@ -133,10 +133,10 @@ test('a trial on localhost: a person with a mailbox here is invited, is mailed n
   const invited = await trial.call('POST', '/team/members', team.key, { email: 'ana@home.test', role: 'owner' })
   assert.equal(invited.status, 202, JSON.stringify(invited.body))
   assert.equal(invited.body.meta.link_mailed, false)
-  trial.app.directory.people.mailLinkSoon('ana@home.test', assert.ifError)
+  trial.app.people.mailLinkSoon('ana@home.test', assert.ifError)
   await trial.settle()
   assert.equal((await trial.app.store.accounts.byMailbox(id))!.messageCount, 0)
-  const link = new URL((await trial.app.directory.people.showLink(team.id, 'ana@home.test', null))!).pathname
+  const link = new URL((await trial.app.people.showLink(team.id, 'ana@home.test', null))!).pathname
   const browser = new Browser(trial)
   assert.match((await browser.submit(await browser.get(link), link)).text, /API keys/)
 })
@@ -240,7 +240,7 @@ test('the cookie of a session is one that browsers keep: `Secure` and `__Host-` 
   ]
   for (const [at, origin, form] of cases) {
     const team = await at.team()
-    const { people: own } = at.app.directory
+    const { people: own } = at.app
     await at.app.db.write((tx) => own.members.add(tx, team.id, { email: 'lan@people.example', role: 'owner' }))
     const { pathname } = new URL((await own.showLink(team.id, 'lan@people.example', null))!)
     const body = new URLSearchParams({ csrf: own.sessions.formToken(pathname.split('/').at(-1)!) })

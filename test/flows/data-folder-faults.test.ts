@@ -6,8 +6,8 @@ import { cp, mkdtemp, readdir, readFile, rm, truncate, writeFile } from 'node:fs
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
-import { openClockwork } from '../../src/jobs/clockwork.ts'
-import { receive, walk } from '../rest/expect.ts'
+import { openClockwork } from '../../src/jobs/scheduler.ts'
+import { receive, walk } from '../api/expect.ts'
 import { Commands } from '../support/cli.ts'
 import { ManualClock } from '../support/clock.ts'
 import { startHouse, type TestHouse } from '../support/house.ts'
@@ -174,6 +174,13 @@ const FAULTS: Fault[] = [
     of: () => whole,
     happen: replace('blobs.db', () => untied),
     says: /blobs\.db is new or an older copy/,
+    touches: true,
+  },
+  {
+    name: 'the secret of another, of an earlier version',
+    of: () => untied,
+    happen: (folder) => cp(join(other, 'keys/app-secret'), join(folder, 'keys/app-secret')),
+    says: /keys\/app-secret is not the secret/,
     touches: true,
   },
   {

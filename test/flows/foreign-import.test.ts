@@ -2,9 +2,9 @@
 
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import type { Message } from '../../src/surfaces/rest/schemas/message.ts'
-import type { MessageSummary } from '../../src/surfaces/rest/schemas/message-summary.ts'
-import { data, issues } from '../rest/expect.ts'
+import type { Message } from '../../src/api/schemas/message.ts'
+import type { MessageSummary } from '../../src/api/schemas/message-summary.ts'
+import { data, issues } from '../api/expect.ts'
 import { fixturesMissing } from '../support/fixtures.ts'
 import { type Foreign, SUITES } from '../support/foreign.ts'
 import { startHouse } from '../support/house.ts'

@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import type { Message } from '../../src/surfaces/rest/schemas/message.ts'
-import { data } from '../rest/expect.ts'
+import type { Message } from '../../src/api/schemas/message.ts'
+import { data } from '../api/expect.ts'
 import { ManualClock } from '../support/clock.ts'
 import { startHouse } from '../support/house.ts'
 import { sweepContent } from '../support/kept.ts'

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { OFFENCE_BLOCK, OFFENCE_FREE, OFFENCE_HALF_LIFE_MS } from '../../src/inbound/limits.ts'
+import { OFFENCE_BLOCK, OFFENCE_FREE, OFFENCE_HALF_LIFE_MS } from '../../src/smtp/limits.ts'
 import { ManualClock } from '../support/clock.ts'
 import { startHouse } from '../support/house.ts'
 import { sweepContent } from '../support/kept.ts'

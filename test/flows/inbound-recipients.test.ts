@@ -2,9 +2,9 @@
 
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { MAX_MAIL_BYTES } from '../../src/inbound/limits.ts'
 import { PROBES_PER_MINUTE } from '../../src/inbound/probes.ts'
 import { FULL_DEFER_MS } from '../../src/inbound/recipients.ts'
+import { MAX_MAIL_BYTES } from '../../src/smtp/limits.ts'
 import { ManualClock } from '../support/clock.ts'
 import { startHouse } from '../support/house.ts'
 import { keptIn, logOf, sweepContent } from '../support/kept.ts'

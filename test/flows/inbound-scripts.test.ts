@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import type { Folder } from '../../src/surfaces/rest/schemas/folder.ts'
-import { data, receive } from '../rest/expect.ts'
+import type { Folder } from '../../src/api/schemas/folder.ts'
+import { data, receive } from '../api/expect.ts'
 import { ManualClock } from '../support/clock.ts'
 import { type Json, startHouse } from '../support/house.ts'
 import { keptIn, logOf, sweepContent } from '../support/kept.ts'

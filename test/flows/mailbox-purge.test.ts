@@ -7,11 +7,11 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import type { Folder } from '../../src/api/schemas/folder.ts'
+import type { MessageSummary } from '../../src/api/schemas/message-summary.ts'
 import { newId } from '../../src/base/ids.ts'
 import { mailboxPurge } from '../../src/jobs/mailbox-purge.ts'
-import type { Folder } from '../../src/surfaces/rest/schemas/folder.ts'
-import type { MessageSummary } from '../../src/surfaces/rest/schemas/message-summary.ts'
-import { data, failure, receive, walk } from '../rest/expect.ts'
+import { data, failure, receive, walk } from '../api/expect.ts'
 import { ManualClock } from '../support/clock.ts'
 import { startHouse, type TestHouse, type TestTeam } from '../support/house.ts'
 import { sweepContent } from '../support/kept.ts'
@@ -60,7 +60,7 @@ async function use(house: TestHouse, team: TestTeam, box: Box): Promise<void> {
 
 /** As if links that sign in had been mailed to it: two to a person, one of them used, and one that invites them. */
 async function signInThrough({ app }: TestHouse, { id: mailboxId, email }: Box): Promise<void> {
-  const { people, agents } = app.directory
+  const { people, agents } = app
   const scope = { email, teamId: null, mailboxId, shownBy: null }
   const agent = { id: newId('agentRegistration'), email: agents.registrations.addressOf(null), clientName: null }
   const { registration } = await agents.registrations.register({ ...agent, source: email, key: email, proof: null })
@@ -177,6 +177,7 @@ test('killed after the first piece, it goes on after the next start', { timeout:
   assert.equal(left.messages.length, MANY - 100)
   assert.equal(left.threads.length, MANY)
   clock.leap(40 * DAY_MS)
+  await house.app.appliance.acceptClock()
   await Promise.all([purge(house), purge(house)])
   const rows = [...(await tracesOf(house, left))].filter(([table, count]) => count > 0 && !STAYS.includes(table))
   assert.deepEqual(rows, [])

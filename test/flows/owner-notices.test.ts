@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { ownerNotices } from '../../src/jobs/owner-notices.ts'
-import { data } from '../rest/expect.ts'
+import { data } from '../api/expect.ts'
 import { ManualClock } from '../support/clock.ts'
 import { type Json, startHouse } from '../support/house.ts'
 import { startMailServer } from '../support/mail-server.ts'
@@ -25,7 +25,7 @@ after(async () => {
 })
 const team = await house.team()
 await house.app.db.write(async (tx) => {
-  const { members } = house.app.directory.people
+  const { members } = house.app.people
   await members.add(tx, team.id, { email: 'ana@people.example', role: 'owner' })
   await members.add(tx, team.id, { email: 'vera@people.example', role: 'viewer' })
 })

@@ -2,9 +2,9 @@
 
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import type { DeliveryLog, DeliveryLogDetail } from '../../src/surfaces/rest/schemas/delivery-log.ts'
-import type { Provider } from '../../src/surfaces/rest/schemas/provider.ts'
-import { data, walk } from '../rest/expect.ts'
+import type { DeliveryLog, DeliveryLogDetail } from '../../src/api/schemas/delivery-log.ts'
+import type { Provider } from '../../src/api/schemas/provider.ts'
+import { data, walk } from '../api/expect.ts'
 import { ManualClock } from '../support/clock.ts'
 import { startHouse, type TestTeam } from '../support/house.ts'
 import { certificateFor, startMailServer } from '../support/mail-server.ts'

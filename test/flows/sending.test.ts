@@ -2,9 +2,9 @@
 
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
+import type { DeliveryLog } from '../../src/api/schemas/delivery-log.ts'
 import type { NewMail, Sender } from '../../src/outbound/submit/new-mail.ts'
-import type { DeliveryLog } from '../../src/surfaces/rest/schemas/delivery-log.ts'
-import { walk } from '../rest/expect.ts'
+import { walk } from '../api/expect.ts'
 import { ManualClock } from '../support/clock.ts'
 import { startHouse } from '../support/house.ts'
 import { startMailServer } from '../support/mail-server.ts'

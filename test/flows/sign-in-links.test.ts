@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { failure, receiveRaw } from '../rest/expect.ts'
+import { failure, receiveRaw } from '../api/expect.ts'
 import { AgentClient, EASY_WORK } from '../support/agents.ts'
 import { Browser, type Page } from '../support/browser.ts'
 import { Commands } from '../support/cli.ts'
@@ -48,7 +48,7 @@ async function ask(at: TestHouse, email: string): Promise<void> {
 }
 
 function member(at: TestHouse, teamId: string, email: string) {
-  return at.app.db.write((tx) => at.app.directory.people.members.add(tx, teamId, { email, role: 'owner' }))
+  return at.app.db.write((tx) => at.app.people.members.add(tx, teamId, { email, role: 'owner' }))
 }
 
 const links = async (at: TestHouse) => (await at.app.db.read.all('SELECT 1 FROM sign_in_links')).length
@@ -58,7 +58,7 @@ const pathIn = (text: string) =>
 
 /** What a key of a mailbox can read of its newest message. */
 async function newest(at: TestHouse, key: string): Promise<string> {
-  const { body } = await at.get('/mailbox/messages', key)
+  const { body } = await at.get('/mailbox/messages?q=in:anywhere', key)
   const [first] = (body as Json).data
   if (first === undefined) return ''
   return (await at.get(`/mailbox/messages/${first.id}/raw`, key, { accept: 'message/rfc822' })).body
@@ -181,7 +181,7 @@ test('the same for the invitation of an agent, which stays open', async () => {
   const content = lastTo('una@people.example')
   await receiveRaw(house, { from: 'una@people.example', to: 'ana@forwards.test', content })
   assert.equal((await new Browser(house, source()).get(pathIn(content.toString())!)).status, 404)
-  const [open] = await house.app.directory.agents.invites.openFor('una@people.example')
+  const [open] = await house.app.agents.invites.openFor('una@people.example')
   assert.equal(open?.registration.id, registered.registration_id)
 })
 
@@ -197,7 +197,7 @@ test('login-link opens one team, also for who belongs to several', async () => {
   assert.match((await browser.get(path)).text, /of the team <strong>One</)
   assert.equal((await use(house, path, browser)).path, `/console/${one.id}`)
   assert.equal((await browser.get(`/console/${two.id}`)).status, 404)
-  const joined = await house.app.directory.people.members.of('nia@people.example')
+  const joined = await house.app.people.members.of('nia@people.example')
   assert.deepEqual(
     joined.map(({ status }) => status),
     ['active', 'invited'],
@@ -206,7 +206,7 @@ test('login-link opens one team, also for who belongs to several', async () => {
 
 test('an owner is shown a link for a member; it opens this team alone, and ends with the owner', async () => {
   const [team, other] = [await house.team('Mine'), await house.team('Other')]
-  const { people } = house.app.directory
+  const { people } = house.app
   const boss = await member(house, team.id, 'boss@people.example')
   const add = (teamId: string, email: string, role: 'owner' | 'admin') =>
     house.app.db.write((tx) => people.members.add(tx, teamId, { email, role }))

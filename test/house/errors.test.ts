@@ -2,8 +2,9 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type Refusal, type Reply, refusals, replies } from '../../src/inbound/replies.ts'
-import { ERRORS } from '../../src/surfaces/http/errors.ts'
+import { ERRORS } from '../../src/http/errors.ts'
+import { type Refusal, refusals } from '../../src/inbound/refusals.ts'
+import { type Reply, replies } from '../../src/smtp/replies.ts'
 import { sources } from '../support/source.ts'
 
 /** Specification §7 and decisions §1.5: status, code, retryable. */
@@ -38,7 +39,7 @@ test('every product error has its status', () => {
 })
 
 test('every product error is thrown somewhere', () => {
-  const lists = ['src/base/errors.ts', 'src/surfaces/http/errors.ts']
+  const lists = ['src/base/errors.ts', 'src/http/errors.ts']
   const thrown = new Set(
     sources()
       .filter(({ path }) => !lists.includes(path))

@@ -62,15 +62,15 @@ test('what judges mail is read by the thread that inspects alone: it is large, a
     )
   assert.deepEqual(
     readers((specifier) => /^mailauth\/lib\//.test(specifier)).filter((path) => !/mailauth\.d\.ts$/.test(path)),
-    ['src/mail/authenticate.ts', 'src/mail/dkim-keys.ts', 'src/mail/dmarc.ts', 'src/mail/signatures.ts'],
+    ['src/auth/authenticate.ts', 'src/auth/dkim-public-keys.ts', 'src/auth/dmarc.ts', 'src/auth/signatures.ts'],
   )
   assert.deepEqual(
-    readers((_, file) => file === 'src/mail/authenticate.ts'),
-    ['src/mail/inspect.ts'],
+    readers((_, file) => file === 'src/auth/authenticate.ts'),
+    ['src/workers/inspect.ts'],
   )
   assert.deepEqual(
-    readers((_, file) => file === 'src/mail/inspect.ts'),
-    ['src/mail/inspect-thread.ts'],
+    readers((_, file) => file === 'src/workers/inspect.ts'),
+    ['src/workers/inspect-thread.ts'],
   )
 })
 
@@ -96,10 +96,15 @@ test('what reads style sheets is loaded by the threads that read HTML alone', ()
     }
   }
   const outside = [...loading].filter(
-    (path) => !path.startsWith('src/mail/clean/') && !path.startsWith('src/mail/extract/'),
+    (path) => !/^src\/(?:content|html)\/|^src\/workers\/(?:clean|extract)-/.test(path),
   )
   assert.deepEqual(outside, [])
-  for (const path of ['src/mail/clean/cleaner.ts', 'src/mail/clean/content.ts', 'src/mail/html-text.ts', 'src/main.ts'])
+  for (const path of [
+    'src/workers/cleaner.ts',
+    'src/content/clean/content.ts',
+    'src/html/visible-text.ts',
+    'src/main.ts',
+  ])
     assert.ok(!loading.has(path), path)
 })
 

@@ -6,7 +6,7 @@ import { blobMigrations, mailMigrations } from '../../src/db/migrations/migratio
 import { type Source, sources } from '../support/source.ts'
 
 /** Rooms that may hold SQL (architecture §3, rule 3). */
-const SQL_ROOMS = ['db', 'directory', 'events', 'store', 'outbound']
+const SQL_ROOMS = ['db', 'directory', 'events', 'store', 'outbound', 'agents', 'people']
 
 /** Every table and the file or folder that alone names it; `db/migrate.ts` keeps the list of steps. */
 const OWNERS = new Map([
@@ -48,20 +48,20 @@ const OWNERS = new Map([
   ['vacation_due', 'src/store/vacations.ts'],
   ['operator_keys', 'src/directory/operator-keys.ts'],
   ['dkim_keys', 'src/directory/dkim-keys.ts'],
-  ['members', 'src/directory/people/'],
-  ['sign_in_links', 'src/directory/people/'],
-  ['sign_in_mails', 'src/directory/people/'],
-  ['sessions', 'src/directory/people/'],
-  ['told_facts', 'src/directory/people/'],
-  ['agent_registrations', 'src/directory/agents/'],
-  ['agent_proofs', 'src/directory/agents/'],
-  ['agent_tokens', 'src/directory/agents/'],
-  ['agent_keys', 'src/directory/agents/'],
-  ['agent_sends', 'src/directory/agents/'],
-  ['agent_switches', 'src/directory/agents/'],
-  ['owner_invites', 'src/directory/agents/'],
-  ['invite_dispatches', 'src/directory/agents/'],
-  ['invite_opt_outs', 'src/directory/agents/'],
+  ['members', 'src/people/'],
+  ['sign_in_links', 'src/people/'],
+  ['sign_in_mails', 'src/people/'],
+  ['sessions', 'src/people/'],
+  ['told_facts', 'src/people/'],
+  ['agent_registrations', 'src/agents/'],
+  ['agent_proofs', 'src/agents/'],
+  ['agent_tokens', 'src/agents/'],
+  ['agent_keys', 'src/agents/'],
+  ['agent_sends', 'src/agents/'],
+  ['agent_switches', 'src/agents/'],
+  ['owner_invites', 'src/agents/'],
+  ['invite_dispatches', 'src/agents/'],
+  ['invite_opt_outs', 'src/agents/'],
   ['providers', 'src/outbound/providers/'],
   ['quota_counts', 'src/outbound/routing/'],
   ['oauth_states', 'src/outbound/oauth/'],
@@ -74,9 +74,9 @@ const OWNERS = new Map([
   ['remote_ids', 'src/outbound/log/'],
   ['queue', 'src/outbound/queue.ts'],
   ['suppressions', 'src/outbound/suppressions.ts'],
-  ['billing_accounts', 'src/outbound/figures/'],
-  ['billing_transactions', 'src/outbound/figures/'],
-  ['billing_meters', 'src/outbound/figures/'],
+  ['billing_accounts', 'src/outbound/billing/'],
+  ['billing_transactions', 'src/outbound/billing/'],
+  ['billing_meters', 'src/outbound/billing/'],
   ['mail_counts', 'src/store/metrics/'],
   ['events', 'src/events/'],
   ['webhooks', 'src/events/webhooks/'],

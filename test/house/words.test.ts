@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sources } from '../support/source.ts'
 
-const DOORS = ['main.ts', 'cli', 'inbound', 'surfaces', 'jobs']
+const DOORS = ['main.ts', 'cli', 'inbound', 'smtp', 'net', 'api', 'http', 'pages', 'jobs']
 const DOOR_PACKAGES =
   /^(?:koa|@koa\/router|smtp-server|undici|node:http|node:https|node:http2|node:net|node:tls)(?:\/|$)/
 /** Below the doors only the questions to name servers and to the scanner of files, and the carriers of mail, open a socket. */
@@ -14,7 +14,7 @@ const SOCKETS = ['node:net', 'node:tls']
 const MAY_ASK = /^src\/(?:base\/safe-fetch|outbound\/(?:transports|oauth|sns)\/.+)\.ts$/
 const CLIENTS = ['undici']
 /** What other servers say of our mail is data there: replies to us, not of ours. */
-const READS_REPLIES = /^src\/(?:base\/safe-fetch|outbound\/(?:transports|oauth|sns)\/|mail\/(?:report|dsn)\b)/
+const READS_REPLIES = /^src\/(?:base\/safe-fetch|outbound\/(?:transports|oauth|sns)\/|reports\/)/
 /** Telling an IP address from a name, and naming the certificates trusted, open no socket. */
 const OPENS_NOTHING = /^(?:isIP|isIPv4|isIPv6|BlockList|SocketAddress|getCACertificates|setDefaultCACertificates)$/
 const REPLY = /(?:^|\s)[245]\d\d[ -][245]\.\d{1,3}\.\d{1,3}\b/

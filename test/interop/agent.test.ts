@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { after, test } from 'node:test'
 import * as oauth from 'oauth4webapi'
 import { chromium } from 'playwright-core'
-import { receive } from '../rest/expect.ts'
+import { receive } from '../api/expect.ts'
 import { ACCESS_TOKEN, AgentClient, EASY_WORK, EXCHANGE, JWT_BEARER } from '../support/agents.ts'
 import { ManualClock } from '../support/clock.ts'
 import { type Json, startHouse, type TestHouse } from '../support/house.ts'
@@ -109,7 +109,7 @@ test('the example agent works with a durable token, and says what it waits for',
   const second = await play()
   assert.equal(second.filter((line) => line === 'carl@people.example wrote: Another question').length, 1)
   assert.ok(!second.some((line) => line.startsWith('I have answered')))
-  const { ownership, registrations } = house.app.directory.agents
+  const { ownership, registrations } = house.app.agents
   await house.app.db.write(async (tx) => {
     await ownership.accept(tx, (await registrations.byId(tx, id))!, 'olga@people.example')
     await ownership.approveSending(tx, id)
@@ -198,7 +198,7 @@ test("OAuth's own library exchanges a durable token, once the owner allows it", 
   }
   const exchange = () => oauth.genericTokenEndpointRequest(server, client, oauth.None(), EXCHANGE, wish, insecure)
   assert.equal((await exchange()).status, 503)
-  const { ownership, registrations } = house.app.directory.agents
+  const { ownership, registrations } = house.app.agents
   await house.app.db.write(async (tx) => {
     await ownership.accept(tx, (await registrations.byId(tx, body.registration_id))!, 'olga@people.example')
     await ownership.approveSending(tx, body.registration_id)

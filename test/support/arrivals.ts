@@ -1,10 +1,10 @@
 // How a mail arrived, for tests that only care about some of it.
 
-import type { Arrival } from '../../src/mail/mail.ts'
+import type { InspectionRequest } from '../../src/workers/inspection.ts'
 
 export const ARRIVED_AT = Date.UTC(2026, 10, 20, 12, 0, 0)
 
-export function arrival(given: Partial<Arrival> = {}): Arrival {
+export function arrival(given: Partial<InspectionRequest> = {}): InspectionRequest {
   return {
     remoteAddress: '192.0.2.1',
     remoteName: 'out.sender.test',

@@ -1,7 +1,7 @@
 // Who may do what, as the database has it: looked at before and after a request, so that no request can widen it unseen.
 
-import { MEMBER_PERMISSIONS, type MemberRole } from '../../src/directory/people/members.ts'
 import { allows, isRole, isSubset, ROLES } from '../../src/directory/permissions.ts'
+import { MEMBER_PERMISSIONS, type MemberRole } from '../../src/people/members.ts'
 import type { Credential } from './credentials.ts'
 import type { TestHouse } from './house.ts'
 

@@ -1,7 +1,7 @@
 // One object of every kind that has an id, made for a team: what belongs to somebody.
 
 import type { IdKind } from '../../src/base/ids.ts'
-import { data, receive } from '../rest/expect.ts'
+import { data, receive } from '../api/expect.ts'
 import type { Json, TestHouse, TestTeam } from './house.ts'
 
 interface Given {

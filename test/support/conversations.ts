@@ -1,6 +1,6 @@
 // Conversations of real mailing lists, and the plain graph of who refers to whom.
 
-import type { ParsedMail } from '../../src/mail/mail.ts'
+import type { ParsedMail } from '../../src/mime/message.ts'
 import { fixtureBytes, fixtureNames } from './fixtures.ts'
 
 /** The mails of an mbox: lines that begin with "From " start one (RFC 4155). */

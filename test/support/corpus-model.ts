@@ -1,6 +1,6 @@
 // Searching as a plain reader would: a real mail at a time, word by word. Slow, and written without a look at the index.
 
-import type { Address, ParsedMail } from '../../src/mail/mail.ts'
+import type { Address, ParsedMail } from '../../src/mime/message.ts'
 import type { FolderRole } from '../../src/store/records.ts'
 import { type Asked, asking, combined } from './asked.ts'
 import type { Random } from './random.ts'

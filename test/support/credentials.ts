@@ -2,8 +2,8 @@
 
 import { randomUUID } from 'node:crypto'
 import { newSecret } from '../../src/base/secrets.ts'
-import { MEMBER_PERMISSIONS, MEMBER_ROLES, type MemberRole } from '../../src/directory/people/members.ts'
 import { MAILBOX_SCOPES, PERMISSIONS, ROLES, type Role } from '../../src/directory/permissions.ts'
+import { MEMBER_PERMISSIONS, MEMBER_ROLES, type MemberRole } from '../../src/people/members.ts'
 import { AgentClient } from './agents.ts'
 import type { TestHouse, TestTeam } from './house.ts'
 
@@ -75,7 +75,7 @@ export async function mailboxKeys(house: TestHouse, team: TestTeam, { id: mailbo
 /** What an agent has: tokens that read, a durable one, one that sends; and the secrets that open nothing by themselves. */
 export async function agentTokens(house: TestHouse, approve: boolean): Promise<Credential[]> {
   const client = new AgentClient(house)
-  const { agents } = house.app.directory
+  const { agents } = house.app
   const registered = await client.register()
   const registration = (await agents.registrations.byId(house.app.db.read, registered.registration_id))!
   const lasting = await durable(house)
@@ -98,7 +98,7 @@ export async function agentTokens(house: TestHouse, approve: boolean): Promise<C
 }
 
 async function durable(house: TestHouse) {
-  const { registrations } = house.app.directory.agents
+  const { registrations } = house.app.agents
   const id = `areg_${randomUUID().replaceAll('-', '').slice(0, 24)}`
   const input = { id, email: registrations.addressOf(null), clientName: null, source: id, key: id, proof: null }
   const { registration, secret } = await registrations.register(input)
@@ -108,7 +108,8 @@ async function durable(house: TestHouse) {
 
 /** What opens nothing: never issued, ended, of another door, or of a team that is suspended. */
 export async function badCredentials(house: TestHouse, team: TestTeam): Promise<Credential[]> {
-  const { keys, teams, people } = house.app.directory
+  const { keys, teams } = house.app.directory
+  const { people } = house.app
   const input = { teamId: team.id, kind: 'root' as const, name: 'x', role: 'root:full', createdBy: 'operator' }
   const revoked = await keys.issue(input)
   await keys.revoke(team.id, revoked.record.id)
@@ -150,7 +151,7 @@ export async function people(house: TestHouse, team: TestTeam): Promise<SignedIn
 }
 
 function bound(house: TestHouse) {
-  const { people: all } = house.app.directory
+  const { people: all } = house.app
   type Tx = Parameters<typeof all.signInAs>[0]
   const signInAs = (tx: Tx, email: string) => all.signInAs(tx, { email, teamId: null, mailboxId: null, shownBy: null })
   return { members: all.members, sessions: all.sessions, signInAs }

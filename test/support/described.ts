@@ -1,11 +1,11 @@
 // Holds every real answer against the OpenAPI documents: a status that occurs is described there.
 
 import assert from 'node:assert/strict'
+import { routes } from '../../src/api/routes.ts'
 import { loadConfig } from '../../src/config/load.ts'
-import { API_BASE } from '../../src/surfaces/http/entry.ts'
-import { buildOpenapi, openapiRoute, type Surface } from '../../src/surfaces/http/openapi.ts'
-import { NOTHING_TOLD } from '../../src/surfaces/http/openapi-webhooks.ts'
-import { routes } from '../../src/surfaces/rest/routes.ts'
+import { API_BASE } from '../../src/http/entry.ts'
+import { buildOpenapi, openapiRoute, type Surface } from '../../src/http/openapi.ts'
+import { NOTHING_TOLD } from '../../src/http/openapi-webhooks.ts'
 import type { Json } from './house.ts'
 
 interface Described {

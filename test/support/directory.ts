@@ -59,11 +59,7 @@ export async function openTestDirectory(zone: Zone = {}): Promise<TestDirectory>
     foreignIn: async (_reader, _team, scope) =>
       new Set(scope.type === 'providers' ? scope.providerIds : scope.type === 'group' ? scope.groupIds : []),
     lookAtSes: async () => null,
-    outside: {
-      post: { prepare: async (mail) => ({ sendIn: async () => void house.posted.push(mail) }) },
-      stopSending: async (_tx, mailboxId) => void house.stopped.push(mailboxId),
-      isSuppressed: async () => false,
-    },
+    endSignInsThrough: async () => {},
   })
   const house: TestDirectory = {
     directory,

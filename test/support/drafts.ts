@@ -1,7 +1,7 @@
 // Drafts for tests: a plain one to vary, and ones drawn at random with everything people write.
 
-import type { Draft, DraftAttachment } from '../../src/mail/draft.ts'
-import type { Address } from '../../src/mail/mail.ts'
+import type { Draft, DraftAttachment } from '../../src/mime/compose/draft.ts'
+import type { Address } from '../../src/mime/message.ts'
 import type { Random } from './random.ts'
 
 /** A short mail between two people. */

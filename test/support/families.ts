@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { ParsedMail } from '../../src/mail/mail.ts'
+import type { ParsedMail } from '../../src/mime/message.ts'
 import { fixtureBytes, fixtureNames, fixturesMissing } from './fixtures.ts'
 import { soundMail, typesOf } from './mail.ts'
 

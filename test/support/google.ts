@@ -1,8 +1,8 @@
 // Google, as its published descriptions of OAuth and the Gmail API have it: checks every request, and remembers what it sent.
 
 import assert from 'node:assert/strict'
-import { parseAddressList } from '../../src/mail/address.ts'
-import { readHeaders } from '../../src/mail/headers.ts'
+import { parseAddressList } from '../../src/mime/address.ts'
+import { readHeaders } from '../../src/mime/headers.ts'
 import { type Answer, type ApiServer, type Asked, startApi } from './api-server.ts'
 import { Issuer } from './issuer.ts'
 

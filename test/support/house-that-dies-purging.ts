@@ -6,7 +6,9 @@ import { openHouse } from '../../src/main.ts'
 
 await openHouse(loadConfig(process.env), {
   workers: 'here',
-  async prepare({ store: { purge } }) {
+  async prepare({ store: { purge }, appliance }) {
+    // The folder was last used weeks ago, which holds purges until an operator says that the clock is right.
+    await appliance.acceptClock()
     const next = purge.next.bind(purge)
     purge.next = async (mailboxId) => {
       await next(mailboxId)

@@ -1,11 +1,11 @@
 // Mails for tests: made from lines, drawn as a shape, and checked for what holds of every mail.
 
 import assert from 'node:assert/strict'
-import { FILE_NAME_MAX } from '../../src/mail/file-name.ts'
-import type { ParsedMail, Part } from '../../src/mail/mail.ts'
-import { parseMail } from '../../src/mail/parse.ts'
-import { PREVIEW_MAX } from '../../src/mail/preview.ts'
-import { mailTraits } from '../../src/mail/traits.ts'
+import { FILE_NAME_MAX } from '../../src/mime/file-name.ts'
+import type { ParsedMail, Part } from '../../src/mime/message.ts'
+import { parseMail } from '../../src/mime/parse.ts'
+import { PREVIEW_MAX } from '../../src/mime/preview.ts'
+import { mailTraits } from '../../src/mime/spam-traits.ts'
 
 /** Bytes of a mail with CRLF line ends; characters up to U+00FF are one byte each. */
 export function mailOf(...lines: string[]): Buffer {

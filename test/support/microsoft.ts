@@ -1,7 +1,7 @@
 // Microsoft, as its published descriptions of its identity platform and of Graph mail have it: checks every request, and remembers.
 
 import assert from 'node:assert/strict'
-import { parseAddressList } from '../../src/mail/address.ts'
+import { parseAddressList } from '../../src/mime/address.ts'
 import { type Answer, type ApiServer, type Asked, startApi } from './api-server.ts'
 import { fieldsOf, type TakenMail } from './google.ts'
 import { Issuer } from './issuer.ts'

@@ -2,8 +2,8 @@
 
 import { ID_PREFIX, type IdKind, newId } from '../../src/base/ids.ts'
 import { PERMISSIONS } from '../../src/directory/permissions.ts'
-import type { Route } from '../../src/surfaces/http/route.ts'
-import { sample } from '../rest/samples.ts'
+import type { Route } from '../../src/http/route.ts'
+import { sample } from '../api/samples.ts'
 import type { Json } from './house.ts'
 
 /** Gives the id to use for a kind. */

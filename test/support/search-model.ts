@@ -1,6 +1,6 @@
 // A plain model of searching: messages in an array, queries made together with what they mean. Tests hold the store against it.
 
-import type { Address } from '../../src/mail/mail.ts'
+import type { Address } from '../../src/mime/message.ts'
 import type { FolderRole } from '../../src/store/records.ts'
 import { type Asked as AskedOf, asking, combined } from './asked.ts'
 import { attachmentOf, mailOf, type Put, person } from './mailbox.ts'

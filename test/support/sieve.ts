@@ -1,11 +1,11 @@
 // Runs a Sieve script over a mail and says in short what came of it.
 
 import assert from 'node:assert/strict'
-import { parseMail } from '../../src/mail/parse.ts'
-import type { Ruling } from '../../src/mail/sieve/ruling.ts'
-import { runScript, type Surroundings } from '../../src/mail/sieve/run.ts'
-import { compileScript } from '../../src/mail/sieve/sieve.ts'
-import { MailView } from '../../src/mail/sieve/view.ts'
+import { parseMail } from '../../src/mime/parse.ts'
+import { MailView } from '../../src/sieve/message-view.ts'
+import type { Ruling } from '../../src/sieve/outcome.ts'
+import { runScript, type Surroundings } from '../../src/sieve/run.ts'
+import { compileScript } from '../../src/sieve/sieve.ts'
 
 /** A mail of lines. */
 export function bytesOf(...lines: string[]): Uint8Array {

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import type { TSchema } from 'typebox'
-import { type Check, compileCheck } from '../../src/surfaces/http/validate.ts'
+import { type Check, compileCheck } from '../../src/http/validate.ts'
 import type { Json, Reply, TestHouse } from './house.ts'
 
 export interface Operation {

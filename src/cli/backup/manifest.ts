@@ -3,8 +3,8 @@
 import { type Static, Type } from 'typebox'
 import { ProductError } from '../../base/errors.ts'
 import { blobMigrations, mailMigrations } from '../../db/migrations/migrations.ts'
-import { Words } from '../../surfaces/http/schema.ts'
-import { closed, compileCheck } from '../../surfaces/http/validate.ts'
+import { Words } from '../../http/schema.ts'
+import { closed, compileCheck } from '../../http/validate.ts'
 
 export const MANIFEST = 'manifest.json'
 export const MANIFEST_BYTES_MAX = 65_536

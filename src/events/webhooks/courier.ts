@@ -1,8 +1,8 @@
 // One try to tell one event to one subscription: sent, judged by its answer, written down.
 
 import type { PostResult, SafeFetch } from '../../base/safe-fetch.ts'
+import { judge, Settling, type SettlingParts, type Tried } from './outcomes.ts'
 import type { Addressee, Waiting as WaitingEvent, Webhook } from './records.ts'
-import { judge, Settling, type SettlingParts, type Tried } from './settling.ts'
 import { headersOf } from './sign.ts'
 import { checkUrl } from './url.ts'
 

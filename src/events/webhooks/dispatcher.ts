@@ -2,13 +2,13 @@
 
 import type { Clock, Timer } from '../../base/clock.ts'
 import { randomName } from '../../base/ids.ts'
+import type { Service } from '../../base/lifecycle.ts'
 import type { Log } from '../../base/log.ts'
-import type { Service } from '../../base/loop.ts'
-import type { Wake } from '../../base/wake.ts'
+import type { Wake } from '../../base/notifier.ts'
 import type { Courier } from './courier.ts'
+import type { Waiting } from './pending.ts'
 import type { Waiting as WaitingEvent } from './records.ts'
 import type { Webhooks } from './subscriptions.ts'
-import type { Waiting } from './waiting.ts'
 
 /** Requests under way to one subscription (decisions §9.3). */
 const PER_WEBHOOK = 4

@@ -1,7 +1,7 @@
 // What events of sent mail say: the data of decisions §9.4, in the words and the order of the wire.
 
 import { isoTime } from '../../base/clock.ts'
-import { clean } from '../../mail/clean-text.ts'
+import { clean } from '../../mime/one-line.ts'
 import type { Carrier, EmailSource, Outcome } from '../records.ts'
 import { DETAIL_MAX, replyLine } from './timeline.ts'
 

@@ -3,7 +3,7 @@
 import { searchWords } from '../../base/words.ts'
 import type { Db, SqlValue } from '../../db/db.ts'
 import { type PageKey, pageOf } from '../../db/page.ts'
-import type { OutboundParts } from '../parts.ts'
+import type { OutboundParts } from '../deps.ts'
 import type { Delivery, DeliveryStatus, Page } from '../records.ts'
 import { DELIVERY_COLUMNS, type DeliveryColumns, presentDelivery } from './rows.ts'
 import { type Step, stepsOf } from './timeline.ts'

@@ -3,7 +3,7 @@
 import type { Fact } from '../../store/metrics/counters.ts'
 import type { Counts } from '../../store/metrics/tally.ts'
 import type { Delivery, Email, Outcome } from '../records.ts'
-import type { Standing } from './moves.ts'
+import type { Standing } from './transition-rules.ts'
 
 /** @returns what is the same of every fact about a delivery; null for mail of the appliance itself, which is not counted */
 export function factOf(

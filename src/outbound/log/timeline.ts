@@ -1,6 +1,6 @@
 // The timeline of a delivery as it is kept with its row: one line per step, bounded whatever a peer does.
 
-import { clean } from '../../mail/clean-text.ts'
+import { clean } from '../../mime/one-line.ts'
 import type { Reply, ReplyServer } from '../records.ts'
 
 export type StepType =

@@ -1,7 +1,7 @@
 // Google and Microsoft as givers of tokens: where they are asked, for what, and how they name the person who said yes.
 
 import type { Config } from '../../config/config.ts'
-import { parseMailbox } from '../../mail/address.ts'
+import { parseMailbox } from '../../mime/address.ts'
 import { type ApiClient, type ApiResult, textAt } from '../transports/accounts/api-client.ts'
 
 /** The accounts that are connected by a person's consent. */

@@ -2,7 +2,7 @@
 
 import { randomBytes, timingSafeEqual } from 'node:crypto'
 import { sha256 } from '../../base/secrets.ts'
-import type { OutboundParts } from '../parts.ts'
+import type { OutboundParts } from '../deps.ts'
 import type { ConnectedType } from './issuers.ts'
 
 /** How long a person may take. ms. */

@@ -3,7 +3,7 @@
 import { conflict } from '../../base/errors.ts'
 import { newId } from '../../base/ids.ts'
 import type { Tx } from '../../db/db.ts'
-import type { OutboundParts } from '../parts.ts'
+import type { OutboundParts } from '../deps.ts'
 import type { Provider } from '../records.ts'
 import { NO_QUOTAS } from './input.ts'
 import { presentProvider } from './row.ts'

@@ -1,7 +1,7 @@
 // Whether a sending account works: checked in the background, tested on demand, and seen by the mail it carries.
 
 import type { Tx } from '../../db/db.ts'
-import type { OutboundParts } from '../parts.ts'
+import type { OutboundParts } from '../deps.ts'
 import type { Provider, ProviderStatus, Reply } from '../records.ts'
 import type { CheckResult, OpenTransport, Stage } from '../transports/transport.ts'
 import { presentProvider } from './row.ts'

@@ -3,7 +3,7 @@
 import { isIP } from 'node:net'
 import { invalid, ProductError } from '../../base/errors.ts'
 import { isPublicAddress } from '../../base/public-address.ts'
-import { checkEmail } from '../../mail/draft-rules.ts'
+import { checkEmail } from '../../mime/compose/draft-rules.ts'
 import type { Provider, QuotaRange, Quotas, SmtpProtocol } from '../records.ts'
 
 /** A cap as it is asked for: a number, a range, or null for none. */

@@ -1,7 +1,7 @@
 // Caps of sending accounts: recipients in a second, minute, hour and day, counted durably in fixed UTC windows (decisions §3.3).
 
 import type { Tx } from '../../db/db.ts'
-import type { OutboundParts } from '../parts.ts'
+import type { OutboundParts } from '../deps.ts'
 import type { Provider, QuotaRange, Quotas } from '../records.ts'
 
 const WINDOWS = [

@@ -3,7 +3,7 @@
 import { isoTime } from '../../base/clock.ts'
 import type { DomainStanding } from '../../directory/domains.ts'
 import type { Email, Provider } from '../records.ts'
-import type { Decision } from '../runner/parts.ts'
+import type { Decision } from '../runner/deps.ts'
 import type { Place } from './candidates.ts'
 
 /** Mail for accounts that do not work looks again after this; while one is being checked, sooner. ms */

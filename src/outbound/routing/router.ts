@@ -1,11 +1,11 @@
 // Decides through whom a mail goes, and says why (decisions §3.3).
 
 import { SYSTEM_TEAM_ID } from '../../directory/teams.ts'
+import type { OutboundParts } from '../deps.ts'
 import type { DeliveryGroup, Groups } from '../groups.ts'
-import type { OutboundParts } from '../parts.ts'
 import type { Providers } from '../providers/providers.ts'
 import type { Email, Provider } from '../records.ts'
-import type { Decision, Standing } from '../runner/parts.ts'
+import type { Decision, Standing } from '../runner/deps.ts'
 import type { SharedLimit } from '../shared-limit.ts'
 import { commonStrategy, mayCarry, type Place, placesOf } from './candidates.ts'
 import { orderOf } from './choose.ts'

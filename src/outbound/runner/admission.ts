@@ -1,7 +1,7 @@
 // Whether a mail whose time has come may still leave: much can happen to its sender between the wish and the try.
 
 import type { Email } from '../records.ts'
-import type { RunnerParts, Standing } from './parts.ts'
+import type { RunnerParts, Standing } from './deps.ts'
 import { endOf, isExpired } from './schedule.ts'
 
 export type Admission =

@@ -1,10 +1,10 @@
 // The signed bytes of one mail while it is handed over: read and signed once for all who carry it at a time, gone when nobody does.
 
-import { parseAddressList } from '../../mail/address.ts'
-import { headerText, readHeaders } from '../../mail/headers.ts'
+import { parseAddressList } from '../../mime/address.ts'
+import { headerText, readHeaders } from '../../mime/headers.ts'
 import type { Email } from '../records.ts'
-import type { RunnerParts } from './parts.ts'
-import type { Places } from './places.ts'
+import type { Places } from './concurrency.ts'
+import type { RunnerParts } from './deps.ts'
 
 interface Loaded {
   bytes: Uint8Array

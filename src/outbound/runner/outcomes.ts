@@ -1,6 +1,6 @@
 // What the word of a carrier means for a delivery.
 
-import { classifyReply } from '../../mail/report/reply-class.ts'
+import { classifyReply } from '../../reports/reply-class.ts'
 import type { DelayCause, Outcome, Reply } from '../records.ts'
 import type { Handed, Verdict } from '../transports/transport.ts'
 import { nextTry, wasLastTry } from './schedule.ts'

@@ -2,16 +2,16 @@
 
 import type { Timer } from '../../base/clock.ts'
 import { randomName } from '../../base/ids.ts'
-import type { Service } from '../../base/loop.ts'
+import type { Service } from '../../base/lifecycle.ts'
 import { laneOf, type Waiting } from '../queue.ts'
 import type { Email } from '../records.ts'
-import { Hand } from './hand.ts'
-import { Journey, type Rest } from './journey.ts'
-import { type Found, Look } from './look.ts'
+import { Places } from './concurrency.ts'
+import type { Guide } from './delivery-attempt.ts'
+import type { RunnerParts } from './deps.ts'
+import { Hand } from './in-flight.ts'
+import { Journey, type Rest } from './message-delivery.ts'
 import { ownReply } from './outcomes.ts'
-import type { RunnerParts } from './parts.ts'
-import type { Guide } from './passage.ts'
-import { Places } from './places.ts'
+import { type Found, Look } from './queue-poller.ts'
 
 /** How long what is in hand is nobody else's; renewed long before it ends. ms. */
 const LEASE_MS = 600_000

@@ -1,7 +1,7 @@
 // What Amazon SES tells of a mail it took, in either of its forms, as outcomes of deliveries.
 
-import { parseAddressList } from '../../mail/address.ts'
-import { classifyReply } from '../../mail/report/reply-class.ts'
+import { parseAddressList } from '../../mime/address.ts'
+import { classifyReply } from '../../reports/reply-class.ts'
 import type { BounceSubType, BounceType, FeedbackType, Outcome, Reply } from '../records.ts'
 import { shown, textAt, valueAt } from '../transports/accounts/api-client.ts'
 import { SES_TAG } from '../transports/ses.ts'

@@ -2,19 +2,19 @@
 
 import { conflict, type ProductError } from '../../base/errors.ts'
 import type { Tx } from '../../db/db.ts'
-import type { Address } from '../../mail/mail.ts'
-import type { Written } from '../../mail/written.ts'
+import type { Written } from '../../mime/compose/outgoing-content.ts'
+import type { Address } from '../../mime/message.ts'
 import type { Original } from '../../store/messages/answered.ts'
+import type { Meter } from '../billing/meter.ts'
 import { bounceAddress } from '../bounce-address.ts'
-import type { Meter } from '../figures/meter.ts'
+import type { OutboundParts, SendLimit } from '../deps.ts'
+import type { Fate } from '../log/delivery-transitions.ts'
 import type { Accepted, Emails } from '../log/emails.ts'
-import type { Fate } from '../log/fate.ts'
-import type { OutboundParts } from '../parts.ts'
 import type { Queue } from '../queue.ts'
 import type { Email } from '../records.ts'
 import type { Suppressions } from '../suppressions.ts'
-import { type Desk, type SendingMailbox, strangeSender } from './desk.ts'
 import type { MadeSubmission, Submitted } from './new-mail.ts'
+import { type Desk, type SendingMailbox, strangeSender } from './sender-context.ts'
 
 /** How long it is tried to deliver a mail, from the time it may first leave (decisions §6.2). ms */
 export const LIFETIME_MS = 48 * 60 * 60 * 1000
@@ -40,6 +40,8 @@ export interface Ready {
 }
 
 export type AcceptanceParts = OutboundParts & {
+  /** How much agents may send. */
+  allowance: SendLimit
   emails: Emails
   fate: Fate
   queue: Queue
@@ -79,7 +81,7 @@ export class Acceptance {
     const unpaid = await meter.refusal(tx, desk.sender.teamId, mail.recipients.length)
     if (unpaid !== null) return { kind: 'failed', error: unpaid }
     if (desk.box?.mailbox.isAgent === true) {
-      const { allowance } = this.#parts.directory.agents
+      const { allowance } = this.#parts
       const refused = await allowance.take(tx, desk.box.mailbox.id, mail.recipients.length)
       if (refused !== null) return { kind: 'failed', error: refused }
     }

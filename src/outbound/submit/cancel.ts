@@ -2,9 +2,9 @@
 
 import { conflict, notFound } from '../../base/errors.ts'
 import type { Account } from '../../store/records.ts'
+import type { OutboundParts } from '../deps.ts'
+import type { Fate } from '../log/delivery-transitions.ts'
 import type { Emails } from '../log/emails.ts'
-import type { Fate } from '../log/fate.ts'
-import type { OutboundParts } from '../parts.ts'
 import type { Queue } from '../queue.ts'
 
 interface Parts extends OutboundParts {

@@ -1,11 +1,11 @@
 // The rules a mail has to keep by itself, whoever sends it: addresses, numbers, headers, attachments, times (decisions §8.1, §10.7).
 
 import { invalid, ProductError } from '../../base/errors.ts'
-import { checkAttachments } from '../../mail/attachment-rules.ts'
-import { checkRecipient, checkSubject } from '../../mail/draft-rules.ts'
-import { type CheckedHeaders, checkHeaders } from '../../mail/header-rules.ts'
-import type { Address } from '../../mail/mail.ts'
-import type { RoughAttachment } from '../../mail/written.ts'
+import { checkAttachments } from '../../mime/compose/attachment-rules.ts'
+import { checkRecipient, checkSubject } from '../../mime/compose/draft-rules.ts'
+import { type CheckedHeaders, checkHeaders } from '../../mime/compose/header-rules.ts'
+import type { RoughAttachment } from '../../mime/compose/outgoing-content.ts'
+import type { Address } from '../../mime/message.ts'
 import type { NewMail } from './new-mail.ts'
 
 /** Different addresses in To, Cc and Bcc together. */

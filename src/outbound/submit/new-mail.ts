@@ -1,8 +1,8 @@
 // A mail as somebody wants it sent, before anything of it was checked, and what became of the wish.
 
 import type { ProductError } from '../../base/errors.ts'
-import type { Address } from '../../mail/mail.ts'
-import type { RoughAttachment, Text } from '../../mail/written.ts'
+import type { RoughAttachment, Text } from '../../mime/compose/outgoing-content.ts'
+import type { Address } from '../../mime/message.ts'
 import type { EmailSource } from '../records.ts'
 
 /** Who sends, and by which way: a root key for its team, or a mailbox. */

@@ -1,12 +1,12 @@
 // Our own MTA: finds the mail servers of a domain in DNS and hands the mail to the first that takes it.
 
-import type { OutboundParts } from '../parts.ts'
+import type { OutboundParts } from '../deps.ts'
 import type { DelayCause } from '../records.ts'
 import { Backoff } from './direct/backoff.ts'
 import { findRoute } from './direct/route.ts'
 import { Search } from './direct/search.ts'
 import { Servers } from './direct/servers.ts'
-import { Fault } from './smtp/fault.ts'
+import { Fault } from './smtp/errors.ts'
 import { ownReply } from './smtp/reply.ts'
 import type { Answered, CheckResult, DirectHandover, DirectTransport, NotTried, Verdict } from './transport.ts'
 

@@ -1,14 +1,14 @@
 // A sending account that speaks SMTP: somebody's mail server that takes our mail and passes it on.
 
 import { bounceAddress } from '../bounce-address.ts'
+import type { OutboundParts } from '../deps.ts'
 import { accountSender } from '../envelope-sender.ts'
-import type { OutboundParts } from '../parts.ts'
 import type { Provider } from '../records.ts'
 import { findAddresses } from './smtp/addresses.ts'
 import { checkServer } from './smtp/check.ts'
 import { type Connection, openConnection, type Way } from './smtp/connection.ts'
-import { Fault, moreTelling, nowhere } from './smtp/fault.ts'
-import { handOver } from './smtp/hand.ts'
+import { Fault, moreTelling, nowhere } from './smtp/errors.ts'
+import { handOver } from './smtp/hand-over.ts'
 import { isVerdict, letterOf } from './smtp/offer.ts'
 import { Pool } from './smtp/pool.ts'
 import { blameAccount, isSenderRefused } from './smtp/sender.ts'

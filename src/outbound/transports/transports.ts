@@ -1,6 +1,6 @@
 // Who carries a mail: one transport for each version of a sending account, one for mail servers of others, one for our own mailboxes.
 
-import type { OutboundParts } from '../parts.ts'
+import type { OutboundParts } from '../deps.ts'
 import type { Provider, ProviderType } from '../records.ts'
 import type { VacationReplies } from '../vacation-replies.ts'
 import { openDirect } from './direct.ts'

@@ -5,6 +5,7 @@ import { ProductError } from '../../base/errors.ts'
 import { randomName } from '../../base/ids.ts'
 import type { Vault } from '../../base/secrets.ts'
 import type { Db } from '../../db/db.ts'
+import { opensDkimKeys } from '../../directory/dkim-keys.ts'
 import { countKept, keptContents } from '../blobs.ts'
 import { newestContents } from '../messages/named-contents.ts'
 import { type ApplianceRow, makeAppliance, makeOwner, type OwnerRow, readAppliance, readOwner } from './record.ts'
@@ -59,13 +60,17 @@ function faultOf({ db, blobsDb }: IdentityDeps, appliance: ApplianceRow, owner: 
   return `${old} is an older copy than ${young}. ${ADVICE}`
 }
 
-function checkSecret({ vault, secretSource, db }: IdentityDeps, { id, canary }: ApplianceRow): void {
+function checkSecret(deps: IdentityDeps, { id, canary }: ApplianceRow): void {
   try {
-    if (vault.open(CANARY_PURPOSE, canary).toString() === id) return
+    if (deps.vault.open(CANARY_PURPOSE, canary).toString() === id) return
   } catch {
     // The bytes were not sealed under this secret.
   }
-  throw refused(
+  throw wrongSecret(deps)
+}
+
+function wrongSecret({ secretSource, db }: IdentityDeps): ProductError {
+  return refused(
     `${secretSource} is not the secret ${db.file} was made with. Put back keys/app-secret from a backup, or set APP_SECRET to the former value.`,
   )
 }
@@ -98,7 +103,9 @@ async function firstRow({ vault, isInUse, lastSeenAt }: IdentityDeps): Promise<A
 }
 
 /** Files of an earlier version have no id: what they hold must do. */
-async function checkUntied({ db, blobsDb, isInUse }: IdentityDeps): Promise<void> {
+async function checkUntied(deps: IdentityDeps): Promise<void> {
+  const { db, blobsDb, isInUse } = deps
+  if (!(await opensDkimKeys(db.read, deps.vault))) throw wrongSecret(deps)
   const isEmpty = (await keptContents(blobsDb.read, new Uint8Array(0), 1)).length === 0
   if (!isInUse && !isEmpty) throw refused(`${db.file} is empty although ${blobsDb.file} holds messages. ${ADVICE}`)
   const hashes = await newestContents(db.read)

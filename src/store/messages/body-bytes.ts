@@ -1,9 +1,9 @@
 // The bodies of a message as they are stored, not yet decoded: for whoever decodes them elsewhere.
 
-import type { BodyBytes } from '../../mail/clean/clean-task.ts'
-import type { Part } from '../../mail/mail.ts'
-import { BODY_BYTES_MAX } from '../../mail/shown.ts'
-import { findPart } from '../../mail/structure.ts'
+import type { Part } from '../../mime/message.ts'
+import { findPart } from '../../mime/structure.ts'
+import { BODY_BYTES_MAX } from '../../mime/view.ts'
+import type { BodyBytes } from '../../workers/clean-task.ts'
 import type { Blobs } from '../blobs.ts'
 import type { KeptStructure } from './detail.ts'
 

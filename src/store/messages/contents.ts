@@ -1,7 +1,7 @@
 // The content messages hold: whole mails and the files in them, found by their public name or their id.
 
 import type { Reader, Tx } from '../../db/db.ts'
-import { findPart } from '../../mail/structure.ts'
+import { findPart } from '../../mime/structure.ts'
 import type { BlobNamer } from '../blob-names.ts'
 import type { Account, Attachment } from '../records.ts'
 import { type KeptStructure, keptStructure } from './detail.ts'

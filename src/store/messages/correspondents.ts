@@ -1,7 +1,7 @@
 // Everybody a mailbox has exchanged mail with, once each: what filters for a part of a name or address look through.
 
 import type { Reader, Tx } from '../../db/db.ts'
-import type { Address, ParsedMail } from '../../mail/mail.ts'
+import type { Address, ParsedMail } from '../../mime/message.ts'
 import type { Fragment } from '../folders.ts'
 import type { People, PeoplePart } from '../search/text.ts'
 

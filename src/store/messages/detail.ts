@@ -1,7 +1,7 @@
 // One message with everything its row and its attachments say.
 
 import type { Reader } from '../../db/db.ts'
-import type { Part } from '../../mail/mail.ts'
+import type { Part } from '../../mime/message.ts'
 import { folderIdsOf } from '../folders.ts'
 import type { Account, Attachment, MessageDetail } from '../records.ts'
 import { threadIdsOf } from '../threads/numbers.ts'

@@ -2,7 +2,7 @@
 
 import { newId } from '../../base/ids.ts'
 import type { Row, Tx } from '../../db/db.ts'
-import type { AttachmentPart, ParsedMail } from '../../mail/mail.ts'
+import type { AttachmentPart, ParsedMail } from '../../mime/message.ts'
 import { countAttachments } from '../accounts.ts'
 import type { BlobNamer } from '../blob-names.ts'
 import type { Flags, MessageAuthentication } from '../records.ts'

@@ -1,7 +1,7 @@
 // The rows of messages and how they become the records a surface reads.
 
 import type { Reader } from '../../db/db.ts'
-import type { Address } from '../../mail/mail.ts'
+import type { Address } from '../../mime/message.ts'
 import { folderIdsOf } from '../folders.ts'
 import type { Flags, MessageSummary } from '../records.ts'
 import { keywordsOf } from './keywords.ts'

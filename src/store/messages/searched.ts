@@ -1,7 +1,7 @@
 // What a message can be found by, read back from its rows, for an index that is made anew.
 
 import type { Reader } from '../../db/db.ts'
-import type { Part } from '../../mail/mail.ts'
+import type { Part } from '../../mime/message.ts'
 import type { People, SearchedMail } from '../search/text.ts'
 import type { KeptAddresses } from './rows.ts'
 

@@ -3,7 +3,7 @@
 import { hash } from 'node:crypto'
 import { domainToASCII } from 'node:url'
 import type { Row, Tx } from '../../db/db.ts'
-import type { Address } from '../../mail/mail.ts'
+import type { Address } from '../../mime/message.ts'
 import { cutText } from './words.ts'
 
 /** Parts of a message whose addresses can be asked for exactly, with the letter that starts their keys. */

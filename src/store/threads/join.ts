@@ -3,8 +3,8 @@
 import { newId } from '../../base/ids.ts'
 import { sha256 } from '../../base/secrets.ts'
 import type { SqlValue, Tx } from '../../db/db.ts'
-import type { Address, ParsedMail } from '../../mail/mail.ts'
-import { normaliseSubject } from '../../mail/references.ts'
+import type { Address, ParsedMail } from '../../mime/message.ts'
+import { normaliseSubject } from '../../mime/references.ts'
 import { lastNumber } from '../changes.ts'
 
 const REFERENCES_MAX = 100

@@ -1,7 +1,7 @@
 // What a thread is, counted anew from its messages after some of them were changed or erased.
 
 import type { Tx } from '../../db/db.ts'
-import type { Address } from '../../mail/mail.ts'
+import type { Address } from '../../mime/message.ts'
 import { withPeople } from './join.ts'
 
 /** What counting needs of a message of the thread, oldest first. */

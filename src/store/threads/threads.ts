@@ -3,7 +3,7 @@
 import type { Clock } from '../../base/clock.ts'
 import type { Db, Reader } from '../../db/db.ts'
 import { pageOf } from '../../db/page.ts'
-import type { Address } from '../../mail/mail.ts'
+import type { Address } from '../../mime/message.ts'
 import type { Accounts } from '../accounts.ts'
 import { type Folders, threadFolderIds } from '../folders.ts'
 import { KeptPages } from '../kept-pages.ts'

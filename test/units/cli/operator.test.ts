@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
+import { routes } from '../../../src/api/routes.ts'
 import { newId } from '../../../src/base/ids.ts'
-import { routes } from '../../../src/surfaces/rest/routes.ts'
 import { AgentClient, EASY_WORK } from '../../support/agents.ts'
 import { Commands } from '../../support/cli.ts'
 import { type Json, startHouse } from '../../support/house.ts'
@@ -55,7 +55,7 @@ test('every route of the operator has its command', async () => {
 
 test('teams are listed, made with their owner, changed, suspended and let work again', async () => {
   const made = await cli.json('team', 'create', '--name', 'New', '--owner', 'Ida@people.test')
-  const [owner] = await house.app.directory.people.members.of('ida@people.test')
+  const [owner] = await house.app.people.members.of('ida@people.test')
   assert.deepEqual([owner!.teamId, owner!.role], [made.id, 'owner'])
   const changed = await cli.json('team', 'update', made.id, '--name', 'Newer', '--ses', 'on', '--ses-limit', '100')
   assert.deepEqual([changed.name, changed.ses_enabled, changed.ses_daily_limit], ['Newer', true, 100])

@@ -128,8 +128,6 @@ describe('as a process', () => {
     const { port } = taken.address() as { port: number }
     for (const [setting, value] of [
       ['SMTP_PORT', String(port)],
-      ['HTTP_PORT', String(port)],
-      ['SEND_PORT', String(port)],
       ['OPERATOR_BIND', `127.0.0.1:${port}`],
     ] as const) {
       const env = { ...onFreePorts('taken'), [setting]: value }

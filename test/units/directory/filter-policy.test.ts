@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type FilterPolicy, judgeEnvelope, judgeMail, policyKey } from '../../../src/directory/filter-policy.ts'
 import type { FilterRule, FilterState } from '../../../src/directory/filters.ts'
-import type { AuthVerdict, ParsedMail } from '../../../src/mail/mail.ts'
+import type { AuthVerdict, ParsedMail } from '../../../src/mime/message.ts'
 
 const off: FilterState = { mode: 'off', rules: [] }
 const deny = (pattern: string): FilterRule => ({ type: 'deny', pattern })

@@ -11,7 +11,7 @@ import {
   receivedData,
   recordReceived,
 } from '../../../src/events/received.ts'
-import type { Address, ParsedMail } from '../../../src/mail/mail.ts'
+import type { Address, ParsedMail } from '../../../src/mime/message.ts'
 import { attachmentOf, mailOf, person } from '../../support/mailbox.ts'
 
 const EVENT_BYTES_MAX = 64 * 1024

@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import type { PostResult } from '../../../src/base/safe-fetch.ts'
 import type { Tx } from '../../../src/db/db.ts'
 import type { NewAttempt } from '../../../src/events/webhooks/attempts.ts'
-import { Settling, type SettlingParts } from '../../../src/events/webhooks/settling.ts'
+import { Settling, type SettlingParts } from '../../../src/events/webhooks/outcomes.ts'
 import { ManualClock } from '../../support/clock.ts'
 
 const WELL: PostResult = {
@@ -16,12 +16,13 @@ const ILL: PostResult = { ...WELL, status: 500, accepted: false }
 const UNWRITABLE = 13
 
 /** A desk whose units of work take effect when they end well, each in a turn of its own. */
-function openDesk() {
+function openDesk({ isHeld = false } = {}) {
   const clock = new ManualClock(Date.UTC(2026, 0, 1))
   const rounds: number[][] = []
   const dropped: number[] = []
   const noted: string[] = []
   const looks: number[] = []
+  const postponed: number[] = []
   const parts = {
     db: {
       async write(work: (tx: Tx) => Promise<unknown>) {
@@ -29,7 +30,7 @@ function openDesk() {
         return work({} as Tx)
       },
     },
-    ...{ clock, guard: { isHeld: () => false }, payloadDays: 1, random: () => 0 },
+    ...{ clock, guard: { isHeld: () => isHeld }, payloadDays: 1, random: () => 0 },
     webhooks: {
       async byN(n: number) {
         looks.push(n)
@@ -44,7 +45,10 @@ function openDesk() {
         rounds.push(made.map(({ event }) => event.n))
       },
     },
-    waiting: { dropAll: async (_tx: Tx, ns: readonly number[]) => void dropped.push(...ns), postpone: async () => {} },
+    waiting: {
+      dropAll: async (_tx: Tx, ns: readonly number[]) => void dropped.push(...ns),
+      postpone: async (_tx: Tx, n: number) => void postponed.push(n),
+    },
   }
   const settling = new Settling(parts as unknown as SettlingParts)
   const settle = (n: number, answer = WELL, webhook = 1) => {
@@ -52,7 +56,7 @@ function openDesk() {
     // Its time is over: what fails has failed.
     return settling.settle(webhook, { n, event, attempt: 1, endsAt: 0 }, { answer, ms: 1, headers: {} })
   }
-  return { settle, rounds, dropped, noted, looks }
+  return { settle, rounds, dropped, noted, looks, postponed }
 }
 
 test('what ends while others are being written is written together, and each subscription is looked at once', async () => {
@@ -79,4 +83,11 @@ test('a success after a failure of the same round is noted anew', async () => {
   const { settle, noted } = openDesk()
   await Promise.all([settle(1), settle(2), settle(3, ILL), settle(4), settle(5)])
   assert.deepEqual(noted, ['1 well', '1 well', '1 given up', '1 well'])
+})
+
+test('while the clock is in doubt the end of its lifetime ends nothing', async () => {
+  const [right, held] = [openDesk(), openDesk({ isHeld: true })]
+  for (const { settle } of [right, held]) await settle(1, ILL)
+  assert.deepEqual([right.dropped, right.postponed], [[1], []])
+  assert.deepEqual([held.dropped, held.postponed], [[], [1]])
 })

@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, test } from 'node:test'
-import { etagOf, strongEtag } from '../../../src/surfaces/http/etag.ts'
-import { spanOf } from '../../../src/surfaces/http/ranges.ts'
+import { etagOf, strongEtag } from '../../../src/http/etag.ts'
+import { spanOf } from '../../../src/http/ranges.ts'
 import { type Door, openDoor, posted } from './door.ts'
 import { type Memory, memory, samples } from './samples.ts'
 

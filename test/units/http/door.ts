@@ -14,8 +14,8 @@ import { mailMigrations } from '../../../src/db/migrations/migrations.ts'
 import { Limits } from '../../../src/directory/limits.ts'
 import type { Recognised } from '../../../src/directory/principal.ts'
 import { Replays } from '../../../src/directory/replays.ts'
-import { type HttpService, openHttp } from '../../../src/surfaces/http/app.ts'
-import type { Route } from '../../../src/surfaces/http/route.ts'
+import { type HttpService, openHttp } from '../../../src/http/app.ts'
+import type { Route } from '../../../src/http/route.ts'
 import { ManualClock } from '../../support/clock.ts'
 
 export const TEAM = `team_${'a'.repeat(24)}`

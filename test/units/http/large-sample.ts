@@ -2,7 +2,7 @@
 
 import { Type } from 'typebox'
 import { invalid } from '../../../src/base/errors.ts'
-import type { BodyReader } from '../../../src/surfaces/http/body-plan.ts'
+import type { BodyReader } from '../../../src/http/body-plan.ts'
 
 export interface Sampled {
   name: string

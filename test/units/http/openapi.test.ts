@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { buildOpenapi } from '../../../src/surfaces/http/openapi.ts'
-import type { Route } from '../../../src/surfaces/http/route.ts'
+import { buildOpenapi } from '../../../src/http/openapi.ts'
+import type { Route } from '../../../src/http/route.ts'
 import { call, type Door, openDoor } from './door.ts'
 import { memory, samples } from './samples.ts'
 

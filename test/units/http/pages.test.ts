@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { Vault } from '../../../src/base/secrets.ts'
-import { cursorScope, decodeCursor, encodeCursor } from '../../../src/surfaces/http/cursor.ts'
+import { cursorScope, decodeCursor, encodeCursor } from '../../../src/http/cursor.ts'
 import { type Door, openDoor } from './door.ts'
 import { memory, samples } from './samples.ts'
 

@@ -3,17 +3,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { Type } from 'typebox'
 import { conflict, invalid, ProductError } from '../../../src/base/errors.ts'
-import { answer, bytes, type Route, route } from '../../../src/surfaces/http/route.ts'
-import {
-  CommaList,
-  Default,
-  Id,
-  listOf,
-  Nullable,
-  pageQuery,
-  TimeQuery,
-  Words,
-} from '../../../src/surfaces/http/schema.ts'
+import { answer, bytes, type Route, route } from '../../../src/http/route.ts'
+import { CommaList, Default, Id, listOf, Nullable, pageQuery, TimeQuery, Words } from '../../../src/http/schema.ts'
 
 /** What the sample handlers remember. */
 export interface Memory {

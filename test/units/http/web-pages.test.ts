@@ -3,10 +3,10 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { Type } from 'typebox'
-import { buildOpenapi } from '../../../src/surfaces/http/openapi.ts'
-import { SOURCE_LIMIT } from '../../../src/surfaces/http/rate-limit.ts'
-import { page, route } from '../../../src/surfaces/http/route.ts'
-import { htmlPage, onwardPage } from '../../../src/surfaces/web/html.ts'
+import { buildOpenapi } from '../../../src/http/openapi.ts'
+import { SOURCE_LIMIT } from '../../../src/http/rate-limit.ts'
+import { page, route } from '../../../src/http/route.ts'
+import { htmlPage, onwardPage } from '../../../src/pages/html.ts'
 import { openDoor } from './door.ts'
 
 const COMMON = { root: true, hidden: true, tag: 'Pages', as: 'none', reply: Type.Unknown() } as const

@@ -7,7 +7,7 @@ import { after, before, describe, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import { Type } from 'typebox'
 import { systemClock } from '../../../src/base/clock.ts'
-import { LINGER_MS } from '../../../src/surfaces/http/body.ts'
+import { LINGER_MS } from '../../../src/http/body.ts'
 import {
   CONNECTIONS_MAX,
   HEADER_MAX,
@@ -16,9 +16,9 @@ import {
   Listener,
   REQUEST_TIMEOUT_MS,
   SILENCE_TIMEOUT_MS,
-} from '../../../src/surfaces/http/listener.ts'
-import { bytes, type Route, route } from '../../../src/surfaces/http/route.ts'
-import { Default } from '../../../src/surfaces/http/schema.ts'
+} from '../../../src/http/listener.ts'
+import { bytes, type Route, route } from '../../../src/http/route.ts'
+import { Default } from '../../../src/http/schema.ts'
 import { type Door, openDoor, posted, speak } from './door.ts'
 import { type Memory, memory, samples } from './samples.ts'
 

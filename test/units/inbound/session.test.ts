@@ -5,6 +5,11 @@ import { createServer } from 'node:net'
 import { after, test } from 'node:test'
 import { openLog } from '../../../src/base/log.ts'
 import { selfSigned } from '../../../src/config/certificate.ts'
+import type { Recipient } from '../../../src/inbound/recipients.ts'
+import { refusals } from '../../../src/inbound/refusals.ts'
+import { type Desk, Session } from '../../../src/inbound/session.ts'
+import type { Peer, Transaction } from '../../../src/inbound/transaction.ts'
+import { type LineFault, MAX_COMMAND_BYTES } from '../../../src/smtp/command-reader.ts'
 import {
   COMMAND_MS,
   CONTENT_BYTES_PER_S,
@@ -12,13 +17,9 @@ import {
   MAX_ERRORS,
   MAX_RECIPIENTS,
   PAUSE_MS,
-} from '../../../src/inbound/limits.ts'
-import { openProtocol } from '../../../src/inbound/protocol.ts'
-import type { Recipient } from '../../../src/inbound/recipients.ts'
-import { refusals, replies } from '../../../src/inbound/replies.ts'
-import { type Desk, Session } from '../../../src/inbound/session.ts'
-import type { Peer, Transaction } from '../../../src/inbound/transaction.ts'
-import { type LineFault, MAX_COMMAND_BYTES } from '../../../src/inbound/wire.ts'
+} from '../../../src/smtp/limits.ts'
+import { openProtocol } from '../../../src/smtp/protocol.ts'
+import { replies } from '../../../src/smtp/replies.ts'
 import { ManualClock } from '../../support/clock.ts'
 import { fixtures, fixturesMissing } from '../../support/fixtures.ts'
 import { SmtpClient, sendMail } from '../../support/smtp.ts'

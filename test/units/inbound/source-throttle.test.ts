@@ -3,14 +3,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { openLog } from '../../../src/base/log.ts'
+import { SourceThrottle } from '../../../src/inbound/source-throttle.ts'
 import {
   MAX_THROTTLED_SOURCES,
   OFFENCE_BLOCK,
   OFFENCE_FREE,
   OFFENCE_HALF_LIFE_MS,
   THROTTLE_MS,
-} from '../../../src/inbound/limits.ts'
-import { SourceThrottle } from '../../../src/inbound/source-throttle.ts'
+} from '../../../src/smtp/limits.ts'
 import { ManualClock } from '../../support/clock.ts'
 
 const SOURCE = '5.5.5.5'

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type SpamFacts, scoreSpam } from '../../../src/inbound/spam.ts'
-import type { AuthVerdict, MailTraits, ParsedMail } from '../../../src/mail/mail.ts'
+import type { AuthVerdict, MailTraits, ParsedMail } from '../../../src/mime/message.ts'
 
 const JUNK = 5
 

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Vault } from '../../../src/base/secrets.ts'
-import { parseMailbox } from '../../../src/mail/address.ts'
+import { parseMailbox } from '../../../src/mime/address.ts'
 import {
   bounceAddress,
   isBounceDomain,

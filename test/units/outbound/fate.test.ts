@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Tx } from '../../../src/db/db.ts'
-import { DELAY_TOLD_EVERY_MS, DELAY_TOLD_FROM_MS } from '../../../src/outbound/log/fate.ts'
-import { COMPLAINTS_MAX } from '../../../src/outbound/log/moves.ts'
+import { DELAY_TOLD_EVERY_MS, DELAY_TOLD_FROM_MS } from '../../../src/outbound/log/delivery-transitions.ts'
+import { COMPLAINTS_MAX } from '../../../src/outbound/log/transition-rules.ts'
 import type { Carrier, Email, Outcome } from '../../../src/outbound/records.ts'
 import { openSent, type SentHouse } from '../../support/sent.ts'
 

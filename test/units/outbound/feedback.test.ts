@@ -2,9 +2,9 @@
 
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import type { BounceReport, ComplaintReport, ReportedRecipient } from '../../../src/mail/report/report.ts'
 import { bounceAddress } from '../../../src/outbound/bounce-address.ts'
 import type { Email } from '../../../src/outbound/records.ts'
+import type { BounceReport, ComplaintReport, ReportedRecipient } from '../../../src/reports/report.ts'
 import { openSent } from '../../support/sent.ts'
 
 const house = await openSent()

@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { readReport } from '../../../src/mail/report/report.ts'
 import type { Email, Outcome } from '../../../src/outbound/records.ts'
+import { readReport } from '../../../src/reports/report.ts'
 import { openSent } from '../../support/sent.ts'
 
 const house = await openSent()

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { HEADER_BYTES_MAX, readHeaders } from '../../../src/mail/headers.ts'
+import { HEADER_BYTES_MAX, readHeaders } from '../../../src/mime/headers.ts'
 import { MARK, readdress, unsigned } from '../../../src/outbound/transports/accounts/readdress.ts'
 import { mailOf } from '../../support/mail.ts'
 

@@ -7,7 +7,7 @@ import type { GroupStrategy, MemberInput } from '../../../src/outbound/groups.ts
 import type { NewProvider } from '../../../src/outbound/providers/providers.ts'
 import type { Email, Provider } from '../../../src/outbound/records.ts'
 import { Router } from '../../../src/outbound/routing/router.ts'
-import type { Decision } from '../../../src/outbound/runner/parts.ts'
+import type { Decision } from '../../../src/outbound/runner/deps.ts'
 import { openAccounts } from '../../support/accounts.ts'
 import { Random } from '../../support/random.ts'
 

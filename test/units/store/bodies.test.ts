@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { sha256 } from '../../../src/base/secrets.ts'
-import { parseMail } from '../../../src/mail/parse.ts'
-import { BODY_BYTES_MAX, FIELDS_MAX } from '../../../src/mail/shown.ts'
+import { parseMail } from '../../../src/mime/parse.ts'
+import { BODY_BYTES_MAX, FIELDS_MAX } from '../../../src/mime/view.ts'
 import { openTestStore, TestMailbox, type TestStore } from '../../support/mailbox.ts'
 
 let house: TestStore

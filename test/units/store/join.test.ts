@@ -8,7 +8,7 @@ import { after, before, describe, it } from 'node:test'
 import { Db } from '../../../src/db/db.ts'
 import { migrate } from '../../../src/db/migrate.ts'
 import { mailMigrations } from '../../../src/db/migrations/migrations.ts'
-import type { ParsedMail } from '../../../src/mail/mail.ts'
+import type { ParsedMail } from '../../../src/mime/message.ts'
 import { type Joined, joinThread } from '../../../src/store/threads/join.ts'
 
 const DAY = 24 * 60 * 60 * 1000

@@ -2,14 +2,14 @@
 
 import assert from 'node:assert/strict'
 import { after, before, describe, it, test } from 'node:test'
+import { markedAround, PREVIEW_BYTES } from '../../../src/api/schemas/search-snippet.ts'
 import { sha256 } from '../../../src/base/secrets.ts'
 import type { Reader } from '../../../src/db/db.ts'
-import { parseMail, SEARCH_TEXT_MAX } from '../../../src/mail/parse.ts'
+import { parseMail, SEARCH_TEXT_MAX } from '../../../src/mime/parse.ts'
 import { LOOK_BYTES, snippetsOf } from '../../../src/store/messages/snippets.ts'
 import type { Account } from '../../../src/store/records.ts'
 import { firstExcerpt, soughtIn } from '../../../src/store/search/found.ts'
 import { readQuery } from '../../../src/store/search/query.ts'
-import { markedAround, PREVIEW_BYTES } from '../../../src/surfaces/rest/schemas/search-snippet.ts'
 import { openTestStore, TestMailbox, type TestStore } from '../../support/mailbox.ts'
 import { Random } from '../../support/random.ts'
 

@@ -4,9 +4,9 @@ import assert from 'node:assert/strict'
 import { after, before, it } from 'node:test'
 import type { Tx } from '../../../src/db/db.ts'
 import { searchTextTables } from '../../../src/db/migrations/0015-search-text.ts'
-import { BodyReader } from '../../../src/mail/body-reader.ts'
-import { parseMail } from '../../../src/mail/parse.ts'
+import { parseMail } from '../../../src/mime/parse.ts'
 import { gatherContent } from '../../../src/store/gather.ts'
+import { BodyReader } from '../../../src/workers/body-reader.ts'
 import { openTestStore, type Put, TestMailbox, type TestStore } from '../../support/mailbox.ts'
 
 let house: TestStore

@@ -1,7 +1,7 @@
 // What the carriers at Google, Microsoft and Amazon need of the rest of sending.
 
 import type { Tx } from '../../../db/db.ts'
-import type { OutboundParts } from '../../parts.ts'
+import type { OutboundParts } from '../../deps.ts'
 import type { Provider } from '../../records.ts'
 
 export interface AccountParts extends OutboundParts {

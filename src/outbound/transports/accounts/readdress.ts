@@ -1,8 +1,8 @@
 // Names in a mail's header exactly those it is handed over for: providers send to everybody the header names.
 
 import { createHash } from 'node:crypto'
-import { parseAddressList, parseMailbox } from '../../../mail/address.ts'
-import { type HeaderField, readHeaders } from '../../../mail/headers.ts'
+import { parseAddressList, parseMailbox } from '../../../mime/address.ts'
+import { type HeaderField, readHeaders } from '../../../mime/headers.ts'
 
 /** The field by which a mail is found again in Sent, whatever Message-ID the provider gave it. */
 export const MARK = 'X-Mailstead-Message'

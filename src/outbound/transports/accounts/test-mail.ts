@@ -1,7 +1,7 @@
 // The one-line mail by which an account is tried out (decisions §3.1).
 
 import { newId } from '../../../base/ids.ts'
-import { compose } from '../../../mail/compose.ts'
+import { compose } from '../../../mime/compose/compose.ts'
 
 export const TEST_SUBJECT = 'Test of a sending account'
 export const TEST_TEXT = 'This mail shows that the sending account works.'

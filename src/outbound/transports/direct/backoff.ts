@@ -1,7 +1,7 @@
 // What failed a moment ago, remembered for all messages: nobody tries it again before its time.
 
 import type { Clock } from '../../../base/clock.ts'
-import type { Fault } from '../smtp/fault.ts'
+import type { Fault } from '../smtp/errors.ts'
 
 /** The first pause, and the longest; each further failure doubles it. ms */
 export const BACKOFF_MS = 60_000

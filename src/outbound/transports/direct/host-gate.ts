@@ -1,7 +1,7 @@
 // Which addresses may be connected to now. A host that does not answer costs two connections, whatever the number of messages for it.
 
 import type { Clock } from '../../../base/clock.ts'
-import { aborted, Fault } from '../smtp/fault.ts'
+import { aborted, Fault } from '../smtp/errors.ts'
 import { ownReply } from '../smtp/reply.ts'
 import { Backoff, type Failure } from './backoff.ts'
 

@@ -2,7 +2,7 @@
 
 import type { Clock } from '../../../base/clock.ts'
 import { type Connection, openConnection, type Way } from '../smtp/connection.ts'
-import { Fault } from '../smtp/fault.ts'
+import { Fault } from '../smtp/errors.ts'
 import { Pool } from '../smtp/pool.ts'
 import { ownReply } from '../smtp/reply.ts'
 import { HostGate } from './host-gate.ts'

@@ -1,7 +1,7 @@
 // What the inbound log of a team says of a mail from this appliance: its recipients ask there where a mail is.
 
 import type { FilterDecision } from '../../../directory/filters.ts'
-import type { Ruling } from '../../../mail/sieve/ruling.ts'
+import type { Ruling } from '../../../sieve/outcome.ts'
 import type { ArrivedMail, Delivered } from '../../../store/deliver.ts'
 import { scriptEvidence } from '../../../store/filing.ts'
 import type { NewInboundRow } from '../../../store/inbound-log.ts'

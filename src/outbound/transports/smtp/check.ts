@@ -4,7 +4,7 @@ import type { Clock } from '../../../base/clock.ts'
 import { testMail } from '../accounts/test-mail.ts'
 import type { CheckResult } from '../transport.ts'
 import type { Connection, Way } from './connection.ts'
-import { Fault } from './fault.ts'
+import { Fault } from './errors.ts'
 import { isVerdict, letterOf, offer } from './offer.ts'
 import { tryEnvelope } from './probe.ts'
 

@@ -2,14 +2,14 @@
 
 import { connect, isIP, type Socket } from 'node:net'
 import type { Clock } from '../../../base/clock.ts'
-import { classifyReply } from '../../../mail/report/reply-class.ts'
+import { classifyReply } from '../../../reports/reply-class.ts'
 import type { Stage } from '../transport.ts'
+import { Wire } from './channel.ts'
+import { aborted, Fault, unreachable } from './errors.ts'
 import { type Extensions, NO_EXTENSIONS, readExtensions } from './extensions.ts'
-import { aborted, Fault, unreachable } from './fault.ts'
 import { COMMAND_MS, CONNECT_MS, GREETING_MS, TLS_MS } from './limits.ts'
 import { isPositive, ownReply, type ServerReply } from './reply.ts'
 import { type Credentials, signIn } from './sign-in.ts'
-import { Wire } from './wire.ts'
 
 /** How a server is talked to. */
 export interface Way {

@@ -2,7 +2,7 @@
 
 import type { Clock, Timer } from '../../../base/clock.ts'
 import type { Connection } from './connection.ts'
-import { aborted, Fault } from './fault.ts'
+import { aborted, Fault } from './errors.ts'
 
 /** A connection without mail is closed after so many ms; servers wait at least as long (RFC 5321 4.5.3.2.7 asks for minutes). */
 export const IDLE_MS = 20_000

@@ -1,6 +1,6 @@
 // Whether a server would take an envelope: MAIL and RCPT are said, and nothing is sent.
 
-import { refusesSender } from '../../../mail/report/sender-refusal.ts'
+import { refusesSender } from '../../../reports/sender-refusal.ts'
 import type { Reply } from '../../records.ts'
 import type { Stage } from '../transport.ts'
 import type { Connection } from './connection.ts'

@@ -1,6 +1,6 @@
 // The replies of a mail server (RFC 5321 4.2), read from its bytes as they come, under bounds.
 
-import { clean } from '../../../mail/clean-text.ts'
+import { clean } from '../../../mime/one-line.ts'
 import type { Reply } from '../../records.ts'
 
 /** One reply: its code, its enhanced code where it has one, and the text of each line without either. */

@@ -1,6 +1,6 @@
 // Refusals that speak of the sender: they are the account's fault, and say nothing of the recipients.
 
-import { refusesSender } from '../../../mail/report/sender-refusal.ts'
+import { refusesSender } from '../../../reports/sender-refusal.ts'
 import type { Handed, Verdict } from '../transport.ts'
 
 /** True where no recipient was taken because of the envelope sender. */

@@ -1,11 +1,11 @@
 // Signing in at a mail server (RFC 4954): PLAIN, LOGIN and CRAM-MD5.
 
 import { createHmac } from 'node:crypto'
-import { classifyReply } from '../../../mail/report/reply-class.ts'
-import { Fault } from './fault.ts'
+import { classifyReply } from '../../../reports/reply-class.ts'
+import type { Wire } from './channel.ts'
+import { Fault } from './errors.ts'
 import { COMMAND_MS } from './limits.ts'
 import { ownReply, type ServerReply } from './reply.ts'
-import type { Wire } from './wire.ts'
 
 export interface Credentials {
   user: string

@@ -2,14 +2,14 @@
 
 import { isAscii } from 'node:buffer'
 import type { Clock } from '../../../base/clock.ts'
-import { classifyReply } from '../../../mail/report/reply-class.ts'
+import { classifyReply } from '../../../reports/reply-class.ts'
 import type { Stage } from '../transport.ts'
+import type { Wire } from './channel.ts'
 import type { Connection } from './connection.ts'
 import type { Content } from './content.ts'
-import { babble, Fault, lost, tooSlow } from './fault.ts'
+import { babble, Fault, lost, tooSlow } from './errors.ts'
 import { COMMAND_MS, CONTENT_BYTES_PER_S, CONTENT_MS, ENVELOPE_MS, STRETCH_MS } from './limits.ts'
 import { isPositive, type ServerReply } from './reply.ts'
-import type { Wire } from './wire.ts'
 
 export interface Letter {
   /** "" for the null sender. */

@@ -1,10 +1,10 @@
 // What a conversation means for each recipient of the mail.
 
-import { classifyReply } from '../../../mail/report/reply-class.ts'
+import { classifyReply } from '../../../reports/reply-class.ts'
 import type { DelayCause, Reply } from '../../records.ts'
 import type { Stage, Verdict } from '../transport.ts'
 import type { Connection } from './connection.ts'
-import type { Fault } from './fault.ts'
+import type { Fault } from './errors.ts'
 import { isPermanent, isPositive, ownReply, type ServerReply } from './reply.ts'
 import type { Letter, Transfer } from './transfer.ts'
 

@@ -1,0 +1,273 @@
+// Invitations: an agent names a person as its owner, she gets a mail, and what she decides.
+
+import { randomBytes } from 'node:crypto'
+import { conflict, invalid, notFound, ProductError } from '../base/errors.ts'
+import { newId } from '../base/ids.ts'
+import { sha256 } from '../base/secrets.ts'
+import type { Reader, Tx } from '../db/db.ts'
+import { parseMailbox } from '../mime/address.ts'
+import type { AgentParts } from './deps.ts'
+import { DISPATCHES_MS, takeDispatch, tooMany } from './invite-limits.ts'
+import { inviteMail } from './invite-mail.ts'
+import type { Ownership } from './ownership.ts'
+import { type Invite, inviteOf, type Registration } from './records.ts'
+import type { Registrations } from './registrations.ts'
+
+/** What the owner sees behind the link. */
+export interface OpenInvite {
+  invite: Invite
+  registration: Registration
+}
+
+export interface InviteDecision {
+  accept: boolean
+  approveSending: boolean
+  /** With a refusal: nobody may ask again. */
+  optOut: boolean
+}
+
+const DAY_MS = 86_400_000
+/** How long an invitation is open (specification §8). */
+export const INVITE_MS = 7 * DAY_MS
+const EMAIL_MAX = 254
+const TOKEN_BYTES = 32
+const PROVISIONING_RETRY_SECONDS = 10
+
+interface Parts extends AgentParts {
+  registrations: Registrations
+  ownership: Ownership
+}
+
+export class Invites {
+  readonly #parts: Parts
+
+  constructor(parts: Parts) {
+    this.#parts = parts
+  }
+
+  /**
+   * Asks a person to become the owner. The answer is the same whether mail goes out or not: to who does not want to be asked, and to an
+   * address of this appliance, nothing is mailed.
+   * @throws ProductError conflict (there is an owner), rate_limit_exceeded, service_unavailable (still being set up), validation_error
+   */
+  async send(registrationId: string, written: string): Promise<Invite> {
+    const { db, post, isSuppressed, config, people } = this.#parts
+    const email = this.#checkEmail(written)
+    const token = newToken()
+    const registration = await this.#usable(db.read, registrationId)
+    const silent = (await isSuppressed(email)) || (await hasOptedOut(db.read, email))
+    const way = await people.linkMailTo(email)
+    const link = this.#urlOf(token)
+    const mail =
+      silent || !way.mailed ? null : await post.prepare(inviteMail(registration, { to: email, link, config }))
+    const mailed = mail !== null && way.mailed ? { token, mailboxId: way.mailboxId, isShown: false } : null
+    return db.write(async (tx) => {
+      const current = await this.#usable(tx, registrationId)
+      const live = await this.#live(tx, current, email)
+      await takeDispatch(tx, { registration: current.n, email, now: this.#parts.clock.now() })
+      const invite = live ?? (await this.#make(tx, current, email))
+      if (mailed !== null) await this.#setLink(tx, invite.n, mailed)
+      await mail?.sendIn(tx)
+      return invite
+    })
+  }
+
+  /** The invitations a person has not answered yet, the oldest first. */
+  async openFor(email: string): Promise<OpenInvite[]> {
+    const { db, clock, registrations } = this.#parts
+    const sql = `SELECT * FROM owner_invites WHERE email = ? AND state = 'pending' AND expires_at > ? ORDER BY n`
+    const rows = (await db.read.all(sql, [email.toLowerCase(), clock.now()])).map(inviteOf)
+    return Promise.all(
+      rows.map(async (invite) => ({
+        invite,
+        registration: (await registrations.byN(db.read, invite.registration))!,
+      })),
+    )
+  }
+
+  /** A link to an open invitation, for the operator to hand over; the one before leads nowhere any more. */
+  async showLink({ n }: Invite): Promise<string> {
+    const token = newToken()
+    await this.#parts.db.write((tx) => this.#setLink(tx, n, { token, mailboxId: null, isShown: true }))
+    return this.#urlOf(token)
+  }
+
+  /** Ends links before they are used; the invitations stay open. */
+  async dropLinks(tx: Tx, tokens: readonly string[]): Promise<number> {
+    let dropped = 0
+    for (const token of tokens) {
+      const invite = await this.#byToken(tx, token)
+      if (invite?.state !== 'pending') continue
+      await this.#setLink(tx, invite.n, { token: newToken(), mailboxId: null, isShown: false })
+      dropped++
+    }
+    return dropped
+  }
+
+  /** Ends the links that were mailed through a mailbox. */
+  async dropThrough(tx: Tx, mailboxId: string): Promise<void> {
+    await tx.run(
+      `UPDATE owner_invites SET mailbox_id = NULL, token_hash = iif(state = 'pending', randomblob(32), token_hash)
+       WHERE mailbox_id = ?`,
+      [mailboxId],
+    )
+  }
+
+  /** What a link leads to; undefined for one that was never made or was replaced. */
+  async open(token: string): Promise<OpenInvite | undefined> {
+    const { read } = this.#parts.db
+    const invite = await this.#byToken(read, token)
+    return invite && { invite, registration: (await this.#parts.registrations.byN(read, invite.registration))! }
+  }
+
+  /**
+   * The owner's decision, once: what was decided before stays. Accepting proves her address.
+   * @returns the invitation as it is now; `decided` is false when it had been decided, or was over
+   */
+  async decide(token: string, decision: InviteDecision): Promise<OpenInvite & { decided: boolean }> {
+    const { db, clock, registrations, ownership } = this.#parts
+    const now = clock.now()
+    const done = await db.write(async (tx) => {
+      const invite = await this.#byToken(tx, token)
+      if (invite === undefined) throw notFound('invitation')
+      if (invite.state !== 'pending' || invite.expiresAt <= now) return { invite, decided: false }
+      const registration = (await registrations.byN(tx, invite.registration))!
+      if (decision.accept) {
+        await ownership.accept(tx, registration, invite.email)
+        await this.#move(tx, invite.n, 'accepted')
+        if (decision.approveSending) await ownership.approveSending(tx, registration.id)
+      } else {
+        await this.#move(tx, invite.n, 'declined')
+        await ownership.noteUndecided(tx, registration.n)
+        if (decision.optOut) await optOut(tx, invite.email, now)
+      }
+      return { invite: (await this.#byToken(tx, token))!, decided: true }
+    })
+    return { ...done, registration: (await registrations.byN(db.read, done.invite.registration))! }
+  }
+
+  /** The last invitation of a registration, whatever became of it. */
+  async latest(reader: Reader, registration: number): Promise<Invite | undefined> {
+    const row = await reader.get('SELECT * FROM owner_invites WHERE registration = ? ORDER BY n DESC LIMIT 1', [
+      registration,
+    ])
+    return row && inviteOf(row)
+  }
+
+  /** Ends the invitations whose time is over, and forgets old counts. @returns how many ended */
+  async expireDue(): Promise<number> {
+    const { db, clock, ownership } = this.#parts
+    const now = clock.now()
+    const due = await db.read.get(
+      `SELECT 1 AS due WHERE EXISTS (SELECT 1 FROM owner_invites WHERE state = 'pending' AND expires_at <= ?)
+         OR EXISTS (SELECT 1 FROM invite_dispatches WHERE at <= ?)`,
+      [now, now - DISPATCHES_MS],
+    )
+    if (due === undefined) return 0
+    return db.write(async (tx) => {
+      const over = await tx.all(
+        `UPDATE owner_invites SET state = 'expired', decided_at = ? WHERE state = 'pending' AND expires_at <= ? RETURNING registration`,
+        [now, now],
+      )
+      for (const row of over) await ownership.noteUndecided(tx, row.registration as number)
+      await tx.run('DELETE FROM invite_dispatches WHERE at <= ?', [now - DISPATCHES_MS])
+      return over.length
+    })
+  }
+
+  #checkEmail(written: string): string {
+    const mailbox = written.length <= EMAIL_MAX ? parseMailbox(written) : null
+    if (mailbox === null) throw invalid('email', 'invalid_format', 'The email must be one address.')
+    const email = written.toLowerCase()
+    if (!email.endsWith(`@${this.#parts.config.AGENT_MAILBOX_DOMAIN}`)) return email
+    throw invalid('email', 'forbidden_value', 'An owner is a person: the address of an agent cannot be one.')
+  }
+
+  async #usable(reader: Reader, id: string): Promise<Registration> {
+    const registration = await this.#parts.registrations.byId(reader, id)
+    if (registration === undefined) throw notFound('registration')
+    if (registration.provisionedAt === null) {
+      const retryAfter = PROVISIONING_RETRY_SECONDS
+      throw new ProductError('service_unavailable', 'The inbox is still being set up.', { retryAfter })
+    }
+    if (registration.state === 'unclaimed' || registration.state === 'invited') return registration
+    throw conflict(
+      registration.state === 'accepted' || registration.state === 'approved'
+        ? 'The agent has an owner already.'
+        : `The registration is ${registration.state}.`,
+    )
+  }
+
+  /** The open invitation of this agent to this person; another one of this agent ends, one of another agent forbids it. */
+  async #live(tx: Tx, registration: Registration, email: string): Promise<Invite | undefined> {
+    const now = this.#parts.clock.now()
+    const row = await tx.get(
+      `SELECT * FROM owner_invites WHERE email = ? AND state = 'pending' AND expires_at > ? ORDER BY n LIMIT 1`,
+      [email, now],
+    )
+    if (row === undefined || row.registration !== registration.n) {
+      if (row !== undefined) throw tooMany('This person has an open invitation.', inviteOf(row).expiresAt - now)
+      await tx.run(
+        `UPDATE owner_invites SET state = 'revoked', decided_at = ? WHERE registration = ? AND state = 'pending'`,
+        [now, registration.n],
+      )
+      return undefined
+    }
+    return inviteOf(row)
+  }
+
+  #urlOf(token: string): string {
+    return `${this.#parts.config.APP_ORIGIN}/invites/${token}`
+  }
+
+  /** The link before it leads nowhere any more. */
+  async #setLink(
+    tx: Tx,
+    n: number,
+    link: { token: string; mailboxId: string | null; isShown: boolean },
+  ): Promise<void> {
+    await tx.run('UPDATE owner_invites SET token_hash = ?, mailbox_id = ?, shown = ? WHERE n = ?', [
+      sha256(link.token),
+      link.mailboxId,
+      link.isShown ? 1 : 0,
+      n,
+    ])
+  }
+
+  async #make(tx: Tx, registration: Registration, email: string): Promise<Invite> {
+    const now = this.#parts.clock.now()
+    await tx.insert('owner_invites', {
+      id: newId('ownerInvite'),
+      registration: registration.n,
+      email,
+      // Nobody has it, until a link is mailed or shown.
+      token_hash: sha256(newToken()),
+      state: 'pending',
+      created_at: now,
+      expires_at: now + INVITE_MS,
+    })
+    await this.#parts.ownership.noteInvited(tx, registration.n)
+    return (await this.latest(tx, registration.n))!
+  }
+
+  async #byToken(reader: Reader, token: string): Promise<Invite | undefined> {
+    const row = await reader.get('SELECT * FROM owner_invites WHERE token_hash = ?', [sha256(token)])
+    return row && inviteOf(row)
+  }
+
+  async #move(tx: Tx, n: number, state: Invite['state']): Promise<void> {
+    await tx.run('UPDATE owner_invites SET state = ?, decided_at = ? WHERE n = ?', [state, this.#parts.clock.now(), n])
+  }
+}
+
+function newToken(): string {
+  return randomBytes(TOKEN_BYTES).toString('base64url')
+}
+
+async function hasOptedOut(reader: Reader, email: string): Promise<boolean> {
+  return (await reader.get('SELECT 1 AS found FROM invite_opt_outs WHERE email = ?', [email])) !== undefined
+}
+
+async function optOut(tx: Tx, email: string, now: number): Promise<void> {
+  await tx.run('INSERT INTO invite_opt_outs (email, at) VALUES (?, ?) ON CONFLICT DO NOTHING', [email, now])
+}

@@ -1,0 +1,85 @@
+// The records of agents: who registered an inbox, and who was asked to own it.
+
+import type { Row } from '../db/db.ts'
+
+/** unclaimed → invited → accepted ↔ approved; revoked and expired are final (decisions §11.6). */
+export type RegistrationState = 'unclaimed' | 'invited' | 'accepted' | 'approved' | 'revoked' | 'expired'
+
+export interface Registration {
+  n: number
+  /** `areg_…` */
+  id: string
+  teamId: string
+  mailboxId: string
+  /** Address of the inbox. */
+  email: string
+  /** What the agent calls itself: an unverified label. */
+  clientName: string | null
+  /** HMAC of the address it came from, 32 days at most; null afterwards. */
+  source: Uint8Array | null
+  state: RegistrationState
+  /** ms; null for agents with a durable token. */
+  claimExpiresAt: number | null
+  createdAt: number
+  /** Null while the inbox is being set up. */
+  provisionedAt: number | null
+  lastUsedAt: number | null
+  endedAt: number | null
+}
+
+export type InviteState = 'pending' | 'accepted' | 'approved' | 'declined' | 'expired' | 'revoked'
+
+export interface Invite {
+  n: number
+  /** `ainv_…` */
+  id: string
+  registration: number
+  /** Lower-case. */
+  email: string
+  state: InviteState
+  createdAt: number
+  expiresAt: number
+  decidedAt: number | null
+  /** The mailbox of this appliance its link was mailed through; null for mail that left, or none. */
+  mailboxId: string | null
+  /** Whether its link was shown by the operator rather than mailed. */
+  isShown: boolean
+}
+
+/** False once nothing can bring it back. */
+export function isAlive({ state }: Registration): boolean {
+  return state !== 'revoked' && state !== 'expired'
+}
+
+export function registrationOf(row: Row): Registration {
+  return {
+    n: row.n as number,
+    id: row.id as string,
+    teamId: row.team_id as string,
+    mailboxId: row.mailbox_id as string,
+    email: row.email as string,
+    clientName: row.client_name as string | null,
+    source: row.source as Uint8Array | null,
+    state: row.state as RegistrationState,
+    claimExpiresAt: row.claim_expires_at as number | null,
+    createdAt: row.created_at as number,
+    provisionedAt: row.provisioned_at as number | null,
+    lastUsedAt: row.last_used_at as number | null,
+    endedAt: row.ended_at as number | null,
+  }
+}
+
+export function inviteOf(row: Row): Invite {
+  return {
+    n: row.n as number,
+    id: row.id as string,
+    registration: row.registration as number,
+    email: row.email as string,
+    state: row.state as InviteState,
+    createdAt: row.created_at as number,
+    expiresAt: row.expires_at as number,
+    decidedAt: row.decided_at as number | null,
+    mailboxId: row.mailbox_id as string | null,
+    isShown: row.shown === 1,
+  }
+}

@@ -1,0 +1,67 @@
+// How much an agent may send: recipients per hour and per day (decisions §11.9).
+
+import type { Clock } from '../base/clock.ts'
+import { ProductError } from '../base/errors.ts'
+import type { Config } from '../config/config.ts'
+import type { Tx } from '../db/db.ts'
+
+const HOUR_MS = 3_600_000
+const HOURS_PER_DAY = 24
+
+export class SendAllowance {
+  readonly #parts: { clock: Clock; config: Config }
+
+  constructor(parts: { clock: Clock; config: Config }) {
+    this.#parts = parts
+  }
+
+  /**
+   * Takes room for so many recipients of the agent whose mailbox this is, as part of the unit of work that queues the mail.
+   * @returns null when there was room, or the mailbox is no agent's; else what the agent is told, and nothing was taken
+   */
+  async take(tx: Tx, mailboxId: string, recipients: number): Promise<ProductError | null> {
+    const { clock, config } = this.#parts
+    const agent = await tx.get<{ n: number }>('SELECT n FROM agent_registrations WHERE mailbox_id = ?', [mailboxId])
+    if (agent === undefined) return null
+    const now = clock.now()
+    const hour = Math.floor(now / HOUR_MS)
+    const rows = await tx.all<{ hour: number; recipients: number }>(
+      'SELECT hour, recipients FROM agent_sends WHERE registration = ? AND hour > ? ORDER BY hour',
+      [agent.n, hour - HOURS_PER_DAY],
+    )
+    const inHour = rows.find((row) => row.hour === hour)?.recipients ?? 0
+    const inDay = rows.reduce((sum, row) => sum + row.recipients, 0)
+    if (inHour + recipients > config.AGENT_SEND_HOURLY) {
+      return tooMany(
+        `An agent may write to ${config.AGENT_SEND_HOURLY} recipients an hour.`,
+        (hour + 1) * HOUR_MS - now,
+      )
+    }
+    if (inDay + recipients > config.AGENT_SEND_DAILY) {
+      const first = rows[0]?.hour ?? hour
+      const opensAt = (first + HOURS_PER_DAY) * HOUR_MS
+      return tooMany(`An agent may write to ${config.AGENT_SEND_DAILY} recipients a day.`, opensAt - now)
+    }
+    await tx.run('DELETE FROM agent_sends WHERE registration = ? AND hour <= ?', [agent.n, hour - HOURS_PER_DAY])
+    await tx.run(
+      `INSERT INTO agent_sends (registration, hour, recipients) VALUES (?, ?, ?)
+       ON CONFLICT (registration, hour) DO UPDATE SET recipients = recipients + excluded.recipients`,
+      [agent.n, hour, recipients],
+    )
+    return null
+  }
+
+  /** Recipients an agent has written to within a day. */
+  async sentInDay(reader: Pick<Tx, 'get'>, registration: number): Promise<number> {
+    const hour = Math.floor(this.#parts.clock.now() / HOUR_MS)
+    const row = await reader.get<{ sent: number | null }>(
+      'SELECT sum(recipients) AS sent FROM agent_sends WHERE registration = ? AND hour > ?',
+      [registration, hour - HOURS_PER_DAY],
+    )
+    return row?.sent ?? 0
+  }
+}
+
+function tooMany(message: string, waitMs: number): ProductError {
+  return new ProductError('rate_limit_exceeded', message, { retryAfter: Math.ceil(waitMs / 1000) })
+}

@@ -1,0 +1,91 @@
+// The work an agent has to do before it gets an inbox: handed out, kept nowhere.
+
+import { Type } from 'typebox'
+import { isoTime } from '../../base/clock.ts'
+import { conflict, notFound } from '../../base/errors.ts'
+import { answer, route } from '../../http/route.ts'
+import { record } from '../schemas/record.ts'
+import { TimeOf } from '../schemas/time.ts'
+import { readRequest, requestMembers } from './request-body.ts'
+import { requireOpen } from './require-open.ts'
+import { AUTH_PATH } from './resources.ts'
+
+const Hex = (description: string) => Type.String({ pattern: '^[0-9a-f]+$', description })
+
+const Challenge = record(
+  'AgentChallenge',
+  'A proof of work as ALTCHA v2 has it, and the signature that makes it ours.',
+  {
+    parameters: record('AgentChallengeParameters', 'What is to be solved.', {
+      algorithm: Type.Literal('PBKDF2/SHA-256'),
+      cost: Type.Integer({ minimum: 1, description: 'Iterations of one try.' }),
+      data: record('AgentChallengeData', 'What the proof is bound to.', {
+        purpose: Type.Literal('agent_registration'),
+        request_hash: Hex('SHA-256 of the canonical JSON of the members of this request.'),
+      }),
+      expiresAt: Type.Integer({ description: 'Unix second at which it is over.' }),
+      keyLength: Type.Integer({ description: 'Bytes of the derived key.' }),
+      keyPrefix: Hex('How the derived key, in hex, has to begin.'),
+      nonce: Hex('The password is these bytes and the counter as four bytes, big-endian.'),
+      salt: Hex('The salt.'),
+    }),
+    signature: Hex('HMAC-SHA-256 over the canonical JSON of `parameters`.'),
+  },
+)
+
+export const createChallenge = route({
+  method: 'POST',
+  path: `${AUTH_PATH}/agent/identity/challenge`,
+  root: true,
+  operation: 'createAgentChallenge',
+  tag: 'Agents',
+  summary: 'Hands out the work that is to be done for an inbox.',
+  description:
+    'Count up from 0 until PBKDF2 gives a key with the wanted beginning; send `{challenge, solution: {counter, derivedKey}}` as base64 ' +
+    'of JSON in `proof_of_work` of the registration, together with exactly these members. A challenge lives ten minutes and is worth ' +
+    'one registration.',
+  as: 'none',
+  bare: true,
+  // The other variant asks for no work.
+  errors: ['not_found'],
+  pace: { times: 20, seconds: 60 },
+  body: record('AgentChallengeRequest', 'What the inbox is to be.', requestMembers, {
+    type: 'anonymous',
+    mailbox_local_part: 'scout',
+    client_name: 'Scout',
+    idempotency_key: '0d0f9c0e-7f6b-4a53-9d0a-5f0f6b8b2f11',
+  }),
+  reply: record('AgentChallengeAnswer', 'The work, and how its proof is sent.', {
+    challenge: Challenge,
+    expires_at: TimeOf('When the challenge is over.'),
+    payload_field: Type.Literal('proof_of_work', { description: 'Member of the registration that takes the proof.' }),
+    proof_format: Type.Literal('base64_json', { description: 'How the proof is written.' }),
+  }),
+  async handle({ body, app }) {
+    const { agents } = app
+    if (app.config.AGENT_VARIANT !== 'proof_of_work') throw notFound('path')
+    await requireOpen(app)
+    const request = readRequest(body)
+    const { mailboxLocalPart } = request
+    // Told before any work is done; the registration asks again.
+    if (
+      mailboxLocalPart !== undefined &&
+      !(await agents.registrations.isFree(agents.registrations.addressOf(mailboxLocalPart)))
+    ) {
+      throw conflict('The address is in use.', 'mailbox_local_part')
+    }
+    const { parameters, signature, expiresAt } = agents.proofOfWork.challenge(
+      request,
+      await agents.registrations.isCrowded(),
+    )
+    return answer({
+      data: {
+        challenge: { parameters, signature },
+        expires_at: isoTime(expiresAt),
+        payload_field: 'proof_of_work',
+        proof_format: 'base64_json',
+      },
+      headers: { Pragma: 'no-cache' },
+    })
+  },
+})

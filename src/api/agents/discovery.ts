@@ -1,0 +1,142 @@
+// The documents agents and OAuth clients find the authorization server by (RFC 8414, RFC 7517), and the page that explains it.
+
+import { Type } from 'typebox'
+import { AUDIENCE_SCOPES } from '../../agents/tokens.ts'
+import type { Config } from '../../config/config.ts'
+import { bytes, type Route, route } from '../../http/route.ts'
+import { record } from '../schemas/record.ts'
+import { authGuide } from './auth-guide.ts'
+import { AUTH_PATH, issuerOf, resourceOf } from './resources.ts'
+import { GRANT_TYPES } from './token.ts'
+
+const Texts = Type.Array(Type.String())
+const POLL_SECONDS = 10
+
+const AgentAuth = record('AgentAuthMetadata', 'How an agent registers itself.', {
+  skill: Type.String({ description: 'A page for agents that says the steps.' }),
+  identity_endpoint: Type.String(),
+  identity_types_supported: Texts,
+  anonymous: record('AnonymousAgentMetadata', 'What a registration without a name gives.', {
+    credential_types_supported: Texts,
+    pre_claim_scopes: Texts,
+    post_claim_scopes: Texts,
+  }),
+  x_service_variant: Type.String(),
+  x_service_identity_challenge_endpoint: Type.Optional(Type.String()),
+  x_service_identity_invite_endpoint: Type.String(),
+  x_service_poll_interval_seconds: Type.Integer(),
+  x_service_agent_mailbox_domain: Type.String(),
+})
+
+const Metadata = record('AuthorizationServerMetadata', 'Metadata of an authorization server (RFC 8414).', {
+  issuer: Type.String(),
+  token_endpoint: Type.String(),
+  revocation_endpoint: Type.String(),
+  jwks_uri: Type.String(),
+  response_types_supported: Texts,
+  grant_types_supported: Texts,
+  token_endpoint_auth_methods_supported: Texts,
+  revocation_endpoint_auth_methods_supported: Texts,
+  scopes_supported: Texts,
+  protected_resources: Texts,
+  service_documentation: Type.String(),
+  agent_auth: AgentAuth,
+})
+
+/** Decisions §12. */
+export function metadataOf(config: Config) {
+  const issuer = issuerOf(config)
+  const variant = config.AGENT_VARIANT
+  const isWork = variant === 'proof_of_work'
+  const guide = `${config.APP_ORIGIN}/auth.md`
+  return {
+    issuer,
+    token_endpoint: `${issuer}/oauth2/token`,
+    revocation_endpoint: `${issuer}/oauth2/revoke`,
+    jwks_uri: `${issuer}/oauth2/jwks`,
+    response_types_supported: [],
+    // The second name of the claim grant is for clients that have it already.
+    grant_types_supported: GRANT_TYPES[variant].slice(0, 2),
+    token_endpoint_auth_methods_supported: ['none'],
+    revocation_endpoint_auth_methods_supported: ['none'],
+    scopes_supported: [...AUDIENCE_SCOPES.app, ...AUDIENCE_SCOPES.send],
+    protected_resources: [resourceOf(config, 'app'), resourceOf(config, 'send')],
+    service_documentation: guide,
+    agent_auth: {
+      skill: guide,
+      identity_endpoint: `${issuer}/agent/identity`,
+      identity_types_supported: ['anonymous'],
+      anonymous: {
+        credential_types_supported: ['access_token'],
+        pre_claim_scopes: [...AUDIENCE_SCOPES.app],
+        post_claim_scopes: [...AUDIENCE_SCOPES.app, ...AUDIENCE_SCOPES.send],
+      },
+      x_service_variant: variant,
+      ...(isWork ? { x_service_identity_challenge_endpoint: `${issuer}/agent/identity/challenge` } : {}),
+      x_service_identity_invite_endpoint: `${issuer}/agent/identity/invite`,
+      x_service_poll_interval_seconds: POLL_SECONDS,
+      x_service_agent_mailbox_domain: config.AGENT_MAILBOX_DOMAIN,
+    },
+  }
+}
+
+const document = { method: 'GET', root: true, tag: 'Agents', as: 'none', bare: true, open: true } as const
+
+const readMetadata = route({
+  ...document,
+  path: `/.well-known/oauth-authorization-server${AUTH_PATH}`,
+  operation: 'getAuthorizationServer',
+  summary: 'Tells OAuth clients and agents where everything is (RFC 8414).',
+  reply: Metadata,
+  handle: async ({ app }) => metadataOf(app.config),
+})
+
+const readMetadataBelow = route({
+  ...document,
+  path: `${AUTH_PATH}/.well-known/oauth-authorization-server`,
+  operation: 'getAuthorizationServerBelow',
+  summary: 'The same document where some clients look for it.',
+  reply: Metadata,
+  handle: async ({ app }) => metadataOf(app.config),
+})
+
+const Key = record('AgentSigningKey', 'A public key (RFC 7517).', {
+  kty: Type.Literal('EC'),
+  crv: Type.Literal('P-256'),
+  x: Type.String(),
+  y: Type.String(),
+  kid: Type.String(),
+  alg: Type.Literal('ES256'),
+  use: Type.Literal('sig'),
+})
+
+const readKeys = route({
+  ...document,
+  path: `${AUTH_PATH}/oauth2/jwks`,
+  operation: 'getAgentKeys',
+  summary: 'The public keys identity assertions are signed with: the present one and the one before.',
+  reply: record('AgentSigningKeys', 'A key set.', { keys: Type.Array(Key) }),
+  handle: async ({ app }) => app.agents.assertions.jwks(),
+})
+
+const readGuide = route({
+  ...document,
+  path: '/auth.md',
+  operation: 'getAgentGuide',
+  summary: 'Says to an agent, step by step, how it gets an inbox.',
+  produces: ['text/markdown'],
+  reply: Type.String(),
+  async handle({ app }) {
+    const text = Buffer.from(authGuide(app.config))
+    return bytes({
+      type: 'text/markdown; charset=utf-8',
+      sizeBytes: text.length,
+      etag: `W/"${text.length.toString(36)}"`,
+      async *read(start, end) {
+        yield text.subarray(start, end)
+      },
+    })
+  },
+})
+
+export const discovery: readonly Route[] = [readMetadata, readMetadataBelow, readKeys, readGuide]

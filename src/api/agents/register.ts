@@ -1,0 +1,126 @@
+// An agent registers: an inbox, and what it may prove itself with.
+
+import { Type } from 'typebox'
+import type { SignedAssertion } from '../../agents/assertions.ts'
+import { type AgentRequest, PROOF_MAX } from '../../agents/proof-of-work.ts'
+import type { Registered } from '../../agents/registrations.ts'
+import { AUDIENCE_SCOPES } from '../../agents/tokens.ts'
+import { isoTime } from '../../base/clock.ts'
+import { invalid, ProductError } from '../../base/errors.ts'
+import { newId } from '../../base/ids.ts'
+import type { Context } from '../../context.ts'
+import { type Answer, answer, route } from '../../http/route.ts'
+import { Id, Words } from '../../http/schema.ts'
+import { record } from '../schemas/record.ts'
+import { TimeOf } from '../schemas/time.ts'
+import { readRequest, requestMembers, requireSameKey } from './request-body.ts'
+import { requireOpen } from './require-open.ts'
+import { AUTH_PATH } from './resources.ts'
+
+const Inbox = record('AgentInbox', 'The inbox of an agent.', {
+  email: Type.String({ description: 'Its address.' }),
+  status: Words(['provisioning', 'active'], 'While it is provisioning, reading it is answered with 503.'),
+})
+
+export const registerAgent = route({
+  method: 'POST',
+  path: `${AUTH_PATH}/agent/identity`,
+  root: true,
+  operation: 'registerAgent',
+  tag: 'Agents',
+  summary: 'Registers an agent: gives it an inbox of its own.',
+  description:
+    'Which members the answer has follows from the variant the metadata name in `x_service_variant`: with `proof_of_work` an assertion ' +
+    'and a claim token, with `durable_token` an access token that lasts. Secrets are shown here alone; the same key and body are ' +
+    'answered with the same secrets for 24 hours, from the same address only.',
+  as: 'none',
+  bare: true,
+  idempotent: 'required',
+  secret: true,
+  body: record(
+    'AgentRegistrationRequest',
+    'The members of the challenge, and the proof.',
+    {
+      ...requestMembers,
+      proof_of_work: Type.Optional(
+        Type.String({ minLength: 1, maxLength: PROOF_MAX, description: 'Base64 of JSON {challenge, solution}.' }),
+      ),
+    },
+    {
+      type: 'anonymous',
+      mailbox_local_part: 'scout',
+      client_name: 'Scout',
+      idempotency_key: '0d0f9c0e-7f6b-4a53-9d0a-5f0f6b8b2f11',
+      proof_of_work: 'eyJjaGFsbGVuZ2UiOnt9LCJzb2x1dGlvbiI6e319',
+    },
+  ),
+  reply: record('AgentRegistration', 'The registration; members by variant.', {
+    registration_id: Id('agentRegistration'),
+    registration_type: Type.Literal('anonymous'),
+    identity_assertion: Type.Optional(Type.String({ description: 'To be traded for access tokens (RFC 7523).' })),
+    assertion_expires: Type.Optional(TimeOf('When the assertion is over.')),
+    claim_token: Type.Optional(
+      Type.String({ description: 'To be polled with once an owner was invited. Shown once; send it nowhere else.' }),
+    ),
+    claim_token_expires: Type.Optional(TimeOf('When the claim token is over.')),
+    pre_claim_scopes: Type.Optional(
+      Type.Array(Type.String(), { description: 'What the agent may do without an owner.' }),
+    ),
+    access_token: Type.Optional(Type.String({ description: 'Lasts until it is revoked. Shown once.' })),
+    token_type: Type.Optional(Type.Literal('Bearer')),
+    scope: Type.Optional(Type.String({ description: 'What the token may do.' })),
+    mailbox: Inbox,
+  }),
+  status: 201,
+  async handle({ body, app, request }) {
+    await requireOpen(app)
+    const { agents } = app
+    const key = request.idempotencyKey!
+    requireSameKey(body.idempotency_key, key)
+    const wanted = readRequest(body)
+    const proof = await proofOf(app, body.proof_of_work, wanted)
+    const id = newId('agentRegistration')
+    const email = agents.registrations.addressOf(wanted.mailboxLocalPart ?? null)
+    // Made before the unit of work, in which nothing may be waited for.
+    const assertion = proof === null ? null : await agents.assertions.sign(id, email, 1)
+    const input = { id, email, clientName: wanted.clientName ?? null, source: request.source, key, proof }
+    let shown: Answer | undefined
+    await agents.registrations.register(input, async (tx, registered) => {
+      shown = { data: present(registered, assertion), status: 201, headers: { Pragma: 'no-cache' } }
+      await request.keep(tx, shown)
+    })
+    return answer(shown!)
+  },
+})
+
+/** @throws ProductError missing_parameter, invalid_parameter, validation_error */
+async function proofOf(app: Context, written: string | undefined, wanted: AgentRequest) {
+  if (app.config.AGENT_VARIANT === 'durable_token') {
+    if (written === undefined) return null
+    throw invalid('proof_of_work', 'unknown_field', 'No proof of work is asked for here.')
+  }
+  if (written !== undefined) return app.agents.proofOfWork.check(written, wanted)
+  const message = 'proof_of_work is required; POST …/agent/identity/challenge hands out the work.'
+  throw new ProductError('missing_parameter', message, {
+    issues: [{ field: 'proof_of_work', code: 'required', message }],
+  })
+}
+
+function present({ registration, secret }: Registered, assertion: SignedAssertion | null) {
+  const { id, email, claimExpiresAt } = registration
+  const scopes = AUDIENCE_SCOPES.app
+  const common = { registration_id: id, registration_type: 'anonymous' as const }
+  const mailbox = { email, status: 'provisioning' as const }
+  if (assertion === null) {
+    return { ...common, access_token: secret, token_type: 'Bearer' as const, scope: scopes.join(' '), mailbox }
+  }
+  return {
+    ...common,
+    identity_assertion: assertion.token,
+    assertion_expires: isoTime(assertion.expiresAt),
+    claim_token: secret,
+    claim_token_expires: isoTime(claimExpiresAt!),
+    pre_claim_scopes: [...scopes],
+    mailbox,
+  }
+}

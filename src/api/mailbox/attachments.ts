@@ -1,0 +1,163 @@
+// Files: uploaded beforehand, described, handed out with ranges, given up.
+
+import { Type } from 'typebox'
+import { conflict, notFound } from '../../base/errors.ts'
+import type { Context } from '../../context.ts'
+import { strongEtag } from '../../http/etag.ts'
+import { answer, bytes, route } from '../../http/route.ts'
+import { Default, Id, Words } from '../../http/schema.ts'
+import type { Content } from '../../store/blobs.ts'
+import type { StoredFile } from '../../store/contents.ts'
+import { uploadedFile } from '../../store/contents.ts'
+import { gatherContent } from '../../store/gather.ts'
+import type { Account } from '../../store/records.ts'
+import type { Upload } from '../../store/uploads.ts'
+import { AttachmentFile, presentFile } from '../schemas/attachment-file.ts'
+import { DeletedOf } from '../schemas/deleted.ts'
+import { accountOf, writableAccountOf, writableMailbox } from './account.ts'
+import { contentDisposition, downloadType, SANDBOX } from './download.ts'
+import { NewUpload, raw, reader, UPLOAD_BODY_LIMIT } from './upload-body.ts'
+
+const params = Type.Object({ attachment_id: Id('attachment') })
+const UPLOADS_AT_ONCE = 4
+
+const uploadAttachment = route({
+  method: 'POST',
+  path: '/mailbox/attachments',
+  operation: 'createAttachment',
+  tag: 'Messages',
+  summary: 'Uploads a file, to be sent or imported by its `blob_id`.',
+  description:
+    'As JSON, or as the bytes themselves under any other Content-Type with `?filename=`. An upload that no message holds goes ' +
+    'after 24 hours. 413 above `attachment_upload_bytes_max` bytes; 409 when the mailbox is full, or more than 100 MiB or ' +
+    '1,000 uploads of the last hour wait to be used; 429 for more than 4 at a time.',
+  as: 'mailbox',
+  permission: ['mailbox.write', 'email.send'],
+  idempotent: true,
+  atOnce: UPLOADS_AT_ONCE,
+  query: Type.Object({
+    filename: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 255, description: 'Name of a file that is the body itself.' }),
+    ),
+  }),
+  body: NewUpload,
+  bodyLimit: UPLOAD_BODY_LIMIT,
+  reader: { ...reader, thread: new URL('./upload-body-thread.ts', import.meta.url).href },
+  raw,
+  reply: AttachmentFile,
+  status: 201,
+  async handle({ body, principal, app, request }) {
+    const account = await writableAccountOf(app, principal)
+    const { filename, contentType } = body
+    const content = body.content instanceof Uint8Array ? await gather(app, body.content) : body.content
+    const { hash: sha256, sizeBytes } = content
+    await requireRoom(app, account, sizeBytes)
+    await app.store.blobs.putAll([content])
+    return app.db.write(async (tx) => {
+      await writableMailbox(tx, app, account)
+      const upload = await app.store.uploads.add(tx, account, { filename, contentType, sizeBytes, sha256 })
+      const made = answer({
+        data: show(app, account, uploadedFile(upload)),
+        headers: { Location: `/api/v1/mailbox/attachments/${upload.id}` },
+      })
+      await request.keep(tx, made)
+      return made
+    })
+  },
+})
+
+const readAttachment = route({
+  method: 'GET',
+  path: '/mailbox/attachments/{attachment_id}',
+  operation: 'getAttachment',
+  tag: 'Messages',
+  summary: 'Describes a file: a part of a message, or an upload.',
+  as: 'mailbox',
+  permission: 'mailbox.read',
+  params,
+  reply: AttachmentFile,
+  etag: true,
+  async handle({ params: { attachment_id }, principal, app }) {
+    const account = await accountOf(app, principal)
+    return show(app, account, await fileOf(app, account, attachment_id))
+  },
+})
+
+const downloadAttachment = route({
+  method: 'GET',
+  path: '/mailbox/attachments/{attachment_id}/content',
+  operation: 'getAttachmentContent',
+  tag: 'Messages',
+  summary: 'Gives the decoded bytes of a file.',
+  description:
+    'With ranges and a strong ETag. The type is that of the file, but `application/octet-stream` for whatever a browser would ' +
+    'run (HTML, SVG, XML, scripts). The bytes are as the sender wrote them and were not scanned.',
+  as: 'mailbox',
+  permission: 'mailbox.read',
+  params,
+  query: Type.Object({
+    disposition: Default(Words(['attachment', 'inline'], 'What Content-Disposition says.'), 'attachment'),
+  }),
+  produces: ['*/*'],
+  reply: Type.String({ description: 'The bytes.' }),
+  async handle({ params: { attachment_id }, query, principal, app }) {
+    const account = await accountOf(app, principal)
+    const { contents } = app.store
+    const file = await fileOf(app, account, attachment_id)
+    return bytes({
+      type: downloadType(file.contentType),
+      sizeBytes: file.sizeBytes,
+      etag: strongEtag(file.sha256),
+      headers: { 'Content-Disposition': contentDisposition(query.disposition, file.filename), ...SANDBOX },
+      read: (start, end) => contents.read(file.place, start, end),
+    })
+  },
+})
+
+const deleteAttachment = route({
+  method: 'DELETE',
+  path: '/mailbox/attachments/{attachment_id}',
+  operation: 'deleteAttachment',
+  tag: 'Messages',
+  summary: 'Gives up an upload.',
+  description:
+    '409 for a part of a message, and for an upload whose content a message holds: they go with the message.',
+  as: 'mailbox',
+  permission: ['mailbox.write', 'email.send'],
+  params,
+  reply: DeletedOf('attachment'),
+  etag: true,
+  async handle({ params: { attachment_id: id }, principal, app, request }) {
+    const account = await writableAccountOf(app, principal)
+    const file = await fileOf(app, account, id)
+    if (file.messageId !== null) throw conflict('This file is a part of a message and goes with it.')
+    const matches = (current: Upload) => request.matches(show(app, account, uploadedFile(current)))
+    await app.db.write((tx) => app.store.uploads.remove(tx, account, id, matches))
+    return { deleted: true, id }
+  },
+})
+
+/** @throws ProductError not_found */
+export async function fileOf(app: Context, account: Account, id: string): Promise<StoredFile> {
+  const file = await app.store.contents.file(account, id)
+  if (file === undefined) throw notFound('attachment')
+  return file
+}
+
+/** What came in JSON; bytes that came as they are were looked at on their way. */
+function gather(app: Context, bytes: Uint8Array): Promise<Content> {
+  return gatherContent(app.virusScan?.watch([bytes], 'content') ?? [bytes])
+}
+
+function show(app: Context, account: Account, file: StoredFile): AttachmentFile {
+  return presentFile(file, app.store.blobNames.of(account.mailboxId))
+}
+
+/** Decisions §10.9: nothing more comes into a full mailbox. @throws ProductError conflict */
+export async function requireRoom(app: Context, account: Account, sizeBytes: number): Promise<void> {
+  const mailbox = await app.directory.mailboxes.byId(account.mailboxId)
+  if (mailbox === undefined) throw notFound('mailbox')
+  if (account.usedBytes + sizeBytes > mailbox.quotaBytes) throw conflict('The mailbox is full.')
+}
+
+export const attachments = [uploadAttachment, readAttachment, downloadAttachment, deleteAttachment]

@@ -1,0 +1,85 @@
+// What happens in a mailbox, told as it happens: Server-Sent Events (decisions §10.12).
+
+import { Type } from 'typebox'
+import type { Context } from '../../context.ts'
+import type { MailboxPrincipal } from '../../directory/principal.ts'
+import { type RequestFacts, route, stream } from '../../http/route.ts'
+import { CommaList, Default, Words } from '../../http/schema.ts'
+import { CHANGE_TYPES, type ChangeType } from '../../store/records.ts'
+import { accountOf } from './account.ts'
+import { type EndReason, EventStream } from './event-stream.ts'
+
+/** Streams of one mailbox at a time (decisions §1.9). */
+export const STREAMS_MAX = 5
+/** Bounds of `ping`, and what it is unless said, seconds. */
+const PING = { least: 15, most: 300, usual: 30 }
+const EVERY_TYPE = '*'
+
+export const readEvents = route({
+  method: 'GET',
+  path: '/mailbox/events',
+  operation: 'streamMailboxEvents',
+  tag: 'Mailbox',
+  summary: 'Tells what happens in the mailbox as it happens, as Server-Sent Events.',
+  description:
+    '`state` {mailbox_id, changed: {type: state}} tells which types changed, at most every 250 ms; its `id` is the place to come ' +
+    'back to with Last-Event-ID, which is answered with the difference. `message.received` {mailbox_id, message_id, thread_id, ' +
+    'folder_ids, from, subject, preview, is_spam, untrusted_content} and `submission.updated` {id, status} tell of single things ' +
+    'while the client keeps up; a client that reads slowly is told by `state` alone. `ping` {interval} comes when nothing else ' +
+    'did. `end` {reason: max_duration, credential_revoked, mailbox_suspended, shutdown} is the last one: a stream lasts an hour at ' +
+    'most. At most 5 streams of a mailbox are open at a time (429).',
+  as: 'mailbox',
+  permission: 'mailbox.read',
+  query: Type.Object({
+    types: Default(
+      {
+        ...CommaList(Words([...CHANGE_TYPES, EVERY_TYPE]), CHANGE_TYPES.length + 1),
+        description: 'Comma list of the types to be told of; `*` for all.',
+      },
+      [EVERY_TYPE],
+    ),
+    ping: Default(
+      Type.Integer({
+        description: `Seconds without an event after which a \`ping\` comes; taken between ${PING.least} and ${PING.most}, 0 as ${PING.usual}.`,
+      }),
+      PING.usual,
+    ),
+    close_after: Default(Words(['state', 'no'], '`state` ends the stream after the first event `state`.'), 'no'),
+  }),
+  produces: ['text/event-stream'],
+  stream: true,
+  atOnce: STREAMS_MAX,
+  reply: Type.String({
+    description: 'Frames as the HTML standard has them (Server-Sent Events).',
+    examples: [
+      'event: state\nid: m1ka.f1a0.t1ka.s9z.i2.q1ka\ndata: {"mailbox_id":"mbx_…","changed":{"messages":"m1ka"}}\n\n',
+    ],
+  }),
+  async handle({ query, principal, app, request }) {
+    const account = await accountOf(app, principal)
+    const asked = {
+      types: typesOf(query.types),
+      pingSeconds: query.ping === 0 ? PING.usual : Math.min(Math.max(query.ping, PING.least), PING.most),
+      closeAfterState: query.close_after === 'state',
+      refused: () => refusal(app, principal, request),
+    }
+    return stream({
+      // Proxies gather what is not marked like this.
+      headers: { 'X-Accel-Buffering': 'no' },
+      open: () => EventStream.open(app, account, asked, request.lastEventId),
+    })
+  },
+})
+
+function typesOf(names: readonly string[]): ReadonlySet<ChangeType> {
+  const isAll = names.length === 0 || names.includes(EVERY_TYPE)
+  return new Set(CHANGE_TYPES.filter((type) => isAll || names.includes(type)))
+}
+
+async function refusal(app: Context, principal: MailboxPrincipal, request: RequestFacts): Promise<EndReason | null> {
+  const standing = await request.standing()
+  if (standing === 'suspended') return 'mailbox_suspended'
+  const mailbox = await app.directory.mailboxes.byId(principal.mailboxId)
+  if (standing === 'out' || mailbox === undefined || mailbox.status === 'deleted') return 'credential_revoked'
+  return mailbox.status === 'suspended' ? 'mailbox_suspended' : null
+}

@@ -1,0 +1,224 @@
+// The folders of a mailbox.
+
+import { Type } from 'typebox'
+import { notFound } from '../../base/errors.ts'
+import type { Context } from '../../context.ts'
+import type { Tx } from '../../db/db.ts'
+import { answer, route } from '../../http/route.ts'
+import { Default, Id, listOf, Nullable, pageQuery, Words } from '../../http/schema.ts'
+import { FOLDER_NAME_MAX } from '../../store/folders-edit.ts'
+import type { Account, PageKey, Folder as StoredFolder } from '../../store/records.ts'
+
+import { Folder, FolderRole, presentFolder } from '../schemas/folder.ts'
+import { record } from '../schemas/record.ts'
+import { accountOf, writableAccountOf } from './account.ts'
+import { MAILBOX_PAGE } from './limits.ts'
+import { writeQueryState } from './query-state.ts'
+import { changesRoute } from './typed-changes.ts'
+
+/** The filters of the folder list. */
+export const folderFilters = {
+  parent_id: {
+    ...Id('folder'),
+    description: 'Folders directly inside this one; 404 when it is not of this mailbox.',
+  },
+  role: FolderRole,
+}
+
+/**
+ * The whole list with these filters, in its order.
+ * @throws ProductError not_found for a parent that is none of this mailbox
+ */
+export async function listedFolders(
+  app: Context,
+  account: Account,
+  { parent_id: parent, role }: { parent_id?: string; role?: string },
+): Promise<StoredFolder[]> {
+  const folders = await app.store.folders.list(account)
+  if (parent !== undefined && !folders.some(({ id }) => id === parent)) throw notFound('folder')
+  return folders
+    .filter((folder) => parent === undefined || folder.parentId === parent)
+    .filter((folder) => role === undefined || folder.role === role)
+    .sort((a, b) => compareKeys(keyOf(a), keyOf(b)))
+}
+
+const listFolders = route({
+  method: 'GET',
+  path: '/mailbox/folders',
+  operation: 'listFolders',
+  tag: 'Folders',
+  summary: 'Lists the folders with their counts.',
+  description:
+    'By `sort_order`, then by name. `meta.state` is the state of the folders; `meta.query_state` is that of this list with its ' +
+    'filters.',
+  as: 'mailbox',
+  permission: 'mailbox.read',
+  query: pageQuery({
+    limit: MAILBOX_PAGE,
+    ...folderFilters,
+  }),
+  reply: listOf(Folder),
+  async handle({ query, after, principal, app }) {
+    const account = await accountOf(app, principal)
+    const { folders: state } = account.states
+    const all = await listedFolders(app, account, query)
+    const wanted = all.filter((folder) => after === null || compareKeys(keyOf(folder), after) > 0)
+    const shown = wanted.slice(0, query.limit)
+    const next = wanted.length > shown.length ? keyOf(shown.at(-1)!) : null
+    const list = { fields: Object.keys(folderFilters), query, names: '' }
+    const meta = { state, query_state: writeQueryState(state, list) }
+    return { items: shown.map(presentFolder), next, meta }
+  },
+})
+
+const readFolder = route({
+  method: 'GET',
+  path: '/mailbox/folders/{folder_id}',
+  operation: 'getFolder',
+  tag: 'Folders',
+  summary: 'Shows one folder.',
+  as: 'mailbox',
+  permission: 'mailbox.read',
+  params: Type.Object({ folder_id: Id('folder') }),
+  reply: Folder,
+  etag: true,
+  async handle({ params, principal, app }) {
+    const account = await accountOf(app, principal)
+    const folder = await app.store.folders.byId(account, params.folder_id)
+    if (folder === undefined) throw notFound('folder')
+    return presentFolder(folder)
+  },
+})
+
+const Name = Type.String({
+  ...{ minLength: 1, maxLength: FOLDER_NAME_MAX },
+  description: 'No slash, no control characters, not dots alone.',
+  examples: ['Projects'],
+})
+const Parent = Nullable({ ...Id('folder'), description: 'The folder it lies in; null for the top.' })
+const Order = Type.Integer({ minimum: 0, maximum: 1_000_000, description: 'Place among the others.' })
+
+const createFolder = route({
+  method: 'POST',
+  path: '/mailbox/folders',
+  operation: 'createFolder',
+  tag: 'Folders',
+  summary: 'Makes a folder.',
+  as: 'mailbox',
+  permission: 'mailbox.write',
+  idempotent: true,
+  body: record(
+    'FolderCreate',
+    'What a folder is made of.',
+    {
+      name: Name,
+      parent_id: Type.Optional(Parent),
+      sort_order: Type.Optional(Order),
+    },
+    { name: 'Projects' },
+  ),
+  reply: Folder,
+  status: 201,
+  async handle({ body, principal, app }) {
+    const account = await writableAccountOf(app, principal)
+    const id = await app.store.folderEdits.create(account, {
+      name: body.name,
+      parentId: body.parent_id ?? null,
+      sortOrder: body.sort_order,
+    })
+    return answer({ data: await shown(app, account, id), headers: { Location: `/api/v1/mailbox/folders/${id}` } })
+  },
+})
+
+const updateFolder = route({
+  method: 'PATCH',
+  path: '/mailbox/folders/{folder_id}',
+  operation: 'updateFolder',
+  tag: 'Folders',
+  summary: 'Renames, moves or orders a folder.',
+  description: 'Folders with a role keep their name and place (409).',
+  as: 'mailbox',
+  permission: 'mailbox.write',
+  params: Type.Object({ folder_id: Id('folder') }),
+  body: Type.Object(
+    {
+      name: Type.Optional(Name),
+      parent_id: Type.Optional(Parent),
+      sort_order: Type.Optional(Order),
+      is_subscribed: Type.Optional(Type.Boolean({ description: 'Shown by clients that show a choice.' })),
+    },
+    {
+      title: 'FolderUpdate',
+      description: 'What is to change.',
+      additionalProperties: false,
+      minProperties: 1,
+      examples: [{ name: 'Projects of this year' }],
+    },
+  ),
+  reply: Folder,
+  etag: true,
+  async handle({ params: { folder_id: id }, body, principal, app, request }) {
+    const account = await writableAccountOf(app, principal)
+    const change = {
+      name: body.name,
+      parentId: body.parent_id,
+      sortOrder: body.sort_order,
+      isSubscribed: body.is_subscribed,
+    }
+    await app.store.folderEdits.update(account, id, change, async (tx) =>
+      request.matches(await shown(app, account, id, tx)),
+    )
+    return shown(app, account, id)
+  },
+})
+
+const deleteFolder = route({
+  method: 'DELETE',
+  path: '/mailbox/folders/{folder_id}',
+  operation: 'deleteFolder',
+  tag: 'Folders',
+  summary: 'Removes a folder.',
+  description:
+    '`on_messages` says what becomes of messages that lie nowhere else: `reject` refuses (409), `trash` moves them to Trash, ' +
+    '`delete` erases them.',
+  as: 'mailbox',
+  permission: 'mailbox.write',
+  params: Type.Object({ folder_id: Id('folder') }),
+  query: Type.Object({
+    on_messages: Default(Words(['reject', 'trash', 'delete'], 'What becomes of its messages.'), 'reject'),
+  }),
+  reply: record('FolderDeleted', 'It is gone.', {
+    deleted: Type.Literal(true),
+    id: Id('folder'),
+    moved: Type.Integer({ minimum: 0, description: 'Messages that were taken out of it.' }),
+  }),
+  etag: true,
+  async handle({ params: { folder_id: id }, query, principal, app, request }) {
+    const account = await writableAccountOf(app, principal)
+    const moved = await app.store.folderEdits.remove(account, id, query.on_messages, async (tx) =>
+      request.matches(await shown(app, account, id, tx)),
+    )
+    return { deleted: true, id, moved }
+  },
+})
+
+async function shown(app: Context, account: Account, id: string, tx?: Tx) {
+  const folder = await app.store.folders.byId(account, id, tx)
+  if (folder === undefined) throw notFound('folder')
+  return presentFolder(folder)
+}
+
+// A mailbox has at most 1,000 folders and the store gives them whole, so the page is cut here.
+function keyOf(folder: StoredFolder): PageKey {
+  return [folder.sortOrder, folder.name, folder.id]
+}
+
+function compareKeys(a: PageKey, b: PageKey): number {
+  for (const [index, value] of a.entries()) {
+    const other = b[index]!
+    if (value !== other) return value < other ? -1 : 1
+  }
+  return 0
+}
+
+export const folders = [listFolders, changesRoute('folders'), createFolder, readFolder, updateFolder, deleteFolder]

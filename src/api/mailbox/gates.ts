@@ -1,0 +1,29 @@
+// Which routes of the Mailbox API belong to a feature an operator can withhold (decisions §10.2).
+
+import type { MailboxGate } from '../../config/config.ts'
+import type { Route } from '../../http/route.ts'
+
+/** What lies behind each gate, as `METHOD path`. */
+const BEHIND: Record<MailboxGate, RegExp> = {
+  identity_mutation: /^(POST|PATCH|DELETE) \/mailbox\/identities(\/|$)/,
+  quota_mutation: /^PATCH \/mailbox\/quotas\//,
+  vacation_response: /^(GET|PUT) \/mailbox\/vacation-response$/,
+  // Checking a script writes nothing.
+  filter_script_writes: /^(POST|PUT|DELETE) \/mailbox\/sieve-scripts(?!\/validate$)(\/|$)/,
+  events: /^GET \/mailbox\/events$/,
+  raw_protocol: /^[A-Z]+ \/mailbox\/jmap(\/|$)/,
+  attachment_parsing: /^GET \/mailbox\/attachments\/[^/]+\/parsed$/,
+  message_copy: /^POST \/mailbox\/messages\/copy$/,
+  message_import: /^POST \/mailbox\/messages\/import$/,
+  message_parse: /^POST \/mailbox\/messages\/parse$/,
+  blob_lookup: /^POST \/mailbox\/blobs\/lookup$/,
+  blob_copy: /^POST \/mailbox\/blobs\/copy$/,
+}
+
+/** A route with the gate it lies behind, where there is one. */
+export function behindGate(route: Route): Route {
+  const name = `${route.method} ${route.path}`
+  const gates = Object.entries(BEHIND) as [MailboxGate, RegExp][]
+  const gate = gates.find(([, behind]) => behind.test(name))?.[0]
+  return gate === undefined ? route : { ...route, gate }
+}

@@ -1,0 +1,206 @@
+// As whom a mailbox writes (decisions §10.8).
+
+import { type Static, Type } from 'typebox'
+import { isoTime } from '../../base/clock.ts'
+import { invalid, notFound } from '../../base/errors.ts'
+import type { Context } from '../../context.ts'
+import type { MailboxPrincipal } from '../../directory/principal.ts'
+import { answer, route } from '../../http/route.ts'
+import { Id, listOf, Nullable } from '../../http/schema.ts'
+import { checkEmail, checkName, checkRecipient } from '../../mime/compose/draft-rules.ts'
+import type { Address as MailAddress } from '../../mime/message.ts'
+import { type IdentityChange, type Identity as Kept, SIGNATURE_MAX } from '../../store/identities.ts'
+import type { Account } from '../../store/records.ts'
+import { Address } from '../schemas/address.ts'
+
+import { DeletedOf } from '../schemas/deleted.ts'
+import { Person, people } from '../schemas/new-mail.ts'
+import { record } from '../schemas/record.ts'
+import { TimeOf } from '../schemas/time.ts'
+import { accountOf, writableAccountOf } from './account.ts'
+import { changesRoute } from './typed-changes.ts'
+
+const params = Type.Object({ identity_id: Id('identity') })
+/** Addresses in `reply_to` and in `bcc`. */
+const PEOPLE_MAX = 10
+
+const Identity = record('Identity', 'An address the mailbox writes as, and what goes with it.', {
+  id: Id('identity'),
+  name: Type.String({ description: 'Display name; "": that of the mailbox.' }),
+  email: Type.String(),
+  reply_to: Nullable(Type.Array(Address, { description: 'Where replies go unless a mail says otherwise.' })),
+  bcc: Nullable(Type.Array(Address, { description: 'Who gets every mail as well unless a mail says otherwise.' })),
+  text_signature: Type.String({ description: 'For clients to append; the appliance appends nothing.' }),
+  html_signature: Type.String(),
+  is_primary: Type.Boolean({ description: 'A mail that names no sender is from this one.' }),
+  may_delete: Type.Boolean({ description: 'False for the primary one.' }),
+  created_at: TimeOf('When it was made.'),
+  updated_at: TimeOf('When it last changed.'),
+})
+
+const Signature = Type.String({ maxLength: SIGNATURE_MAX, description: 'For clients to append.' })
+const members = {
+  name: Type.Optional(Person.properties.name),
+  reply_to: Type.Optional(Nullable(people('Where replies go unless a mail says otherwise.', { maxItems: PEOPLE_MAX }))),
+  bcc: Type.Optional(
+    Nullable(people('Who gets every mail as well unless a mail says otherwise.', { maxItems: PEOPLE_MAX })),
+  ),
+  text_signature: Type.Optional(Signature),
+  html_signature: Type.Optional(Signature),
+}
+
+const listIdentities = route({
+  method: 'GET',
+  path: '/mailbox/identities',
+  operation: 'listIdentities',
+  tag: 'Submissions',
+  summary: 'Lists as whom this mailbox writes.',
+  description: 'All of them, the primary one first. `meta.state` is the state of the identities.',
+  as: 'mailbox',
+  permission: 'mailbox.read',
+  list: 'whole',
+  reply: listOf(Identity),
+  async handle({ principal, app }) {
+    const account = await accountOf(app, principal)
+    const items = (await app.store.identities.list(account)).map(present)
+    return { items, next: null, meta: { state: account.states.identities } }
+  },
+})
+
+const createIdentity = route({
+  method: 'POST',
+  path: '/mailbox/identities',
+  operation: 'createIdentity',
+  tag: 'Submissions',
+  summary: 'Adds an address this mailbox writes as.',
+  description:
+    'The address of the mailbox, that with a `+tag`, or an alias; another one is refused (422). 409 above 20 identities.',
+  as: 'mailbox',
+  permission: 'mailbox.write',
+  idempotent: true,
+  body: record(
+    'IdentityCreate',
+    'What an identity is made of.',
+    { email: Person.properties.email, ...members },
+    { email: 'ana+sales@shop.example', name: 'Ana, sales', reply_to: [{ email: 'sales@shop.example' }] },
+  ),
+  reply: Identity,
+  status: 201,
+  async handle({ body, principal, app }) {
+    const account = await writableAccountOf(app, principal)
+    const email = await ownAddress(app, principal, body.email)
+    const { isPrimary: _, ...change } = changeOf(body)
+    const id = await app.store.identities.create(account, { email, ...change })
+    return answer({ data: await shown(app, account, id), headers: { Location: '/api/v1/mailbox/identities' } })
+  },
+})
+
+const updateIdentity = route({
+  method: 'PATCH',
+  path: '/mailbox/identities/{identity_id}',
+  operation: 'updateIdentity',
+  tag: 'Submissions',
+  summary: 'Changes an identity; its address stays what it is.',
+  as: 'mailbox',
+  permission: 'mailbox.write',
+  params,
+  body: Type.Object(
+    {
+      ...members,
+      is_primary: Type.Optional(Type.Literal(true, { description: 'Takes the mark from the one that has it.' })),
+    },
+    {
+      title: 'IdentityUpdate',
+      description: 'What is to change.',
+      additionalProperties: false,
+      minProperties: 1,
+      examples: [{ name: 'Ana of sales', text_signature: 'Ana\nSales' }],
+    },
+  ),
+  reply: Identity,
+  async handle({ params: { identity_id: id }, body, principal, app }) {
+    const account = await writableAccountOf(app, principal)
+    await app.store.identities.update(account, id, changeOf(body))
+    return shown(app, account, id)
+  },
+})
+
+const deleteIdentity = route({
+  method: 'DELETE',
+  path: '/mailbox/identities/{identity_id}',
+  operation: 'deleteIdentity',
+  tag: 'Submissions',
+  summary: 'Removes an identity; 409 for the primary one.',
+  description: 'Mail that was accepted before still leaves under it.',
+  as: 'mailbox',
+  permission: 'mailbox.write',
+  params,
+  reply: DeletedOf('identity'),
+  async handle({ params: { identity_id: id }, principal, app }) {
+    const account = await writableAccountOf(app, principal)
+    await app.store.identities.remove(account, id)
+    return { deleted: true, id }
+  },
+})
+
+/** @throws ProductError validation_error for an address this mailbox may not write as */
+async function ownAddress(app: Context, principal: MailboxPrincipal, given: string): Promise<string> {
+  const email = checkEmail('email', given).toLowerCase()
+  const mailbox = await app.directory.mailboxes.byId(principal.mailboxId)
+  if (mailbox === undefined) throw notFound('mailbox')
+  if (await app.directory.aliases.mayWriteAs(app.db.read, mailbox, email)) return email
+  const message = `An identity has the address ${mailbox.email}, that with a +tag, or an alias of it.`
+  throw invalid('email', 'forbidden_value', message)
+}
+
+interface GivenIdentity {
+  name?: string
+  reply_to?: Person[] | null
+  bcc?: Person[] | null
+  text_signature?: string
+  html_signature?: string
+  is_primary?: true
+}
+
+/** @throws ProductError validation_error */
+function changeOf(given: GivenIdentity): IdentityChange {
+  const { name, reply_to: replyTo, bcc, text_signature: text, html_signature: html, is_primary: isPrimary } = given
+  return {
+    ...(name === undefined ? {} : { name: checkName('name', name) }),
+    ...(replyTo === undefined ? {} : { replyTo: addressesOf('reply_to', replyTo) }),
+    ...(bcc === undefined ? {} : { bcc: addressesOf('bcc', bcc) }),
+    ...(text === undefined ? {} : { textSignature: text }),
+    ...(html === undefined ? {} : { htmlSignature: html }),
+    ...(isPrimary === undefined ? {} : { isPrimary }),
+  }
+}
+
+/** An empty list says as much as none. */
+function addressesOf(field: string, given: readonly Person[] | null): MailAddress[] | null {
+  if (given === null || given.length === 0) return null
+  return given.map((person, index) => checkRecipient(`${field}.${index}`, person))
+}
+
+async function shown(app: Context, account: Account, id: string): Promise<Static<typeof Identity>> {
+  const kept = await app.store.identities.get(account, id)
+  if (kept === undefined) throw notFound('identity')
+  return present(kept)
+}
+
+function present(kept: Kept): Static<typeof Identity> {
+  return {
+    id: kept.id,
+    name: kept.name,
+    email: kept.email,
+    reply_to: kept.replyTo,
+    bcc: kept.bcc,
+    text_signature: kept.textSignature,
+    html_signature: kept.htmlSignature,
+    is_primary: kept.isPrimary,
+    may_delete: !kept.isPrimary,
+    created_at: isoTime(kept.createdAt),
+    updated_at: isoTime(kept.updatedAt),
+  }
+}
+
+export const identities = [listIdentities, changesRoute('identities'), createIdentity, updateIdentity, deleteIdentity]

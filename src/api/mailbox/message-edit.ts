@@ -1,0 +1,278 @@
+// Changing messages: their keywords, their folders, and their end.
+
+import { type Static, Type } from 'typebox'
+import { invalid, notFound, ProductError } from '../../base/errors.ts'
+import type { Context } from '../../context.ts'
+import type { Tx } from '../../db/db.ts'
+import { allows } from '../../directory/permissions.ts'
+import { answer, type RequestFacts, route } from '../../http/route.ts'
+import { Id } from '../../http/schema.ts'
+import type { Edited, MessageChange } from '../../store/messages/edits.ts'
+import type { Account } from '../../store/records.ts'
+import { messageVersion } from '../schemas/message.ts'
+import { MessageSummary, presentSummary } from '../schemas/message-summary.ts'
+import { record } from '../schemas/record.ts'
+import { writableAccountOf } from './account.ts'
+import { MAILBOX_LIMITS } from './limits.ts'
+import { deliveryOf } from './message-content.ts'
+import { FolderIds, KEYWORDS_MAX, Keywords, lower } from './message-members.ts'
+
+const WRITERS = ['email.receive', 'mailbox.write'] as const
+const params = Type.Object({ message_id: Id('message') })
+const State = Type.String({ description: 'Opaque state of the messages of the mailbox.' })
+
+const TAGGED = '`If-Match` takes the ETag of reading the message, or of the last change.'
+
+const Flags = record('MessageFlagsUpdate', 'Flags that change; those left out stay.', {
+  seen: Type.Optional(Type.Boolean()),
+  flagged: Type.Optional(Type.Boolean()),
+  answered: Type.Optional(Type.Boolean()),
+  draft: Type.Optional(Type.Boolean()),
+})
+
+const MessageUpdate = Type.Object(
+  {
+    keywords: Type.Optional(Keywords('All it is to have.', KEYWORDS_MAX)),
+    flags: Type.Optional({ ...Flags, description: 'Flags that change; those left out stay.' }),
+    folder_ids: Type.Optional(FolderIds('All the folders it is to lie in.', 1)),
+  },
+  {
+    title: 'MessageUpdate',
+    description: 'At least one member.',
+    additionalProperties: false,
+    minProperties: 1,
+    examples: [{ flags: { seen: true } }],
+  },
+)
+
+const updateKeywords = route({
+  method: 'PATCH',
+  path: '/mailbox/messages/{message_id}/keywords',
+  operation: 'updateMessageKeywords',
+  tag: 'Messages',
+  summary: 'Adds and removes keywords of a message, or sets them.',
+  description: `\`$junk\` moves the message to Junk, \`$notjunk\` from there to the Inbox. ${TAGGED}`,
+  as: 'mailbox',
+  permission: WRITERS,
+  params,
+  body: record(
+    'KeywordsUpdate',
+    'Either `add` and `remove`, or `set`.',
+    {
+      add: Type.Optional(Keywords('To be added.')),
+      remove: Type.Optional(Keywords('To be removed.')),
+      set: Type.Optional(Keywords('All it is to have.', KEYWORDS_MAX)),
+    },
+    { add: ['$seen', 'invoice'], remove: ['todo'] },
+  ),
+  reply: record('MessageKeywords', 'The keywords of a message.', {
+    id: Id('message'),
+    keywords: MessageSummary.properties.keywords,
+    flags: MessageSummary.properties.flags,
+    state: State,
+  }),
+  etag: true,
+  async handle({ params: { message_id: id }, body, principal, app, request }) {
+    const account = await writableAccountOf(app, principal)
+    await changeOne(app, account, id, { keywords: keywordsOf(body) }, request, {
+      keywords: body.set === undefined ? 'add' : 'set',
+    })
+    const { data, version } = await changedMessage(app, account, id)
+    const { keywords, flags } = data
+    return answer({ data: { id, keywords, flags, state: await stateOf(app, account) }, version })
+  },
+})
+
+const updateMessage = route({
+  method: 'PATCH',
+  path: '/mailbox/messages/{message_id}',
+  operation: 'updateMessage',
+  tag: 'Messages',
+  summary: 'Changes keywords, flags or folders of a message.',
+  description: TAGGED,
+  as: 'mailbox',
+  permission: WRITERS,
+  params,
+  body: MessageUpdate,
+  reply: MessageSummary,
+  etag: true,
+  async handle({ params: { message_id: id }, body, principal, app, request }) {
+    const account = await writableAccountOf(app, principal)
+    const change = { keywords: flaggedKeywords(body), folders: body.folder_ids && { set: body.folder_ids } }
+    await changeOne(app, account, id, change, request, {
+      keywords: body.keywords === undefined ? 'flags' : 'keywords',
+    })
+    return answer(await changedMessage(app, account, id))
+  },
+})
+
+const updateMessages = route({
+  method: 'POST',
+  path: '/mailbox/messages/batch-update',
+  operation: 'updateMessages',
+  tag: 'Messages',
+  summary: 'Changes keywords and folders of up to 100 messages at once.',
+  description: 'One unit of work; what is wrong with one message does not hinder the others.',
+  as: 'mailbox',
+  permission: WRITERS,
+  body: record(
+    'MessageBatchUpdate',
+    'Which messages, and what of them.',
+    {
+      ids: Type.Array(Id('message'), {
+        ...{ minItems: 1, maxItems: MAILBOX_LIMITS.batch_ids_max, uniqueItems: true },
+        description: 'Messages of this mailbox.',
+      }),
+      add_keywords: Type.Optional(Keywords('To be added.')),
+      remove_keywords: Type.Optional(Keywords('To be removed.')),
+      set_folder_ids: Type.Optional(FolderIds('All the folders they are to lie in.', 1)),
+      add_folder_ids: Type.Optional(FolderIds('Folders they are to lie in as well.')),
+      remove_folder_ids: Type.Optional(FolderIds('Folders they are to lie in no more.')),
+    },
+    { ids: ['msg_a1b2c3d4e5f6g7h8i9j0k1l2'], add_keywords: ['$seen'] },
+  ),
+  reply: record('MessageBatchUpdated', 'What became of each.', {
+    updated: Type.Array(Id('message')),
+    not_found: Type.Array(Id('message')),
+    not_updated: Type.Array(
+      record('MessageNotUpdated', 'Why one was left as it is.', {
+        id: Id('message'),
+        code: Type.String(),
+        message: Type.String(),
+      }),
+    ),
+    state: State,
+  }),
+  async handle({ body, principal, app }) {
+    const account = await writableAccountOf(app, principal)
+    const { set_folder_ids: set, add_folder_ids: add, remove_folder_ids: remove } = body
+    if (set !== undefined && (add ?? remove) !== undefined) {
+      throw invalid('set_folder_ids', 'forbidden_value', 'Folders are either set, or added and removed.')
+    }
+    const folders = set !== undefined ? { set } : (add ?? remove) === undefined ? undefined : { add, remove }
+    const keywords = keywordsOf({ add: body.add_keywords, remove: body.remove_keywords })
+    const edited = await app.store.edits.change(account, body.ids, { keywords, folders })
+    const { updated, notFound: missing, notUpdated } = edited
+    const refused = notUpdated.map(({ id, code, message }) => ({ id, code, message }))
+    return { updated, not_found: missing, not_updated: refused, state: await stateOf(app, account) }
+  },
+})
+
+const deleteMessage = route({
+  method: 'DELETE',
+  path: '/mailbox/messages/{message_id}',
+  operation: 'deleteMessage',
+  tag: 'Messages',
+  summary: 'Moves a message to Trash, or erases it.',
+  description: `Erasing (\`permanent=true\`) needs the scope mailbox.write and cannot be taken back. ${TAGGED}`,
+  as: 'mailbox',
+  permission: WRITERS,
+  params,
+  query: Type.Object({ permanent: Type.Optional(Type.Boolean({ description: 'Erases it for good.' })) }),
+  reply: record('MessageDeleted', 'It is gone from where it was.', {
+    deleted: Type.Literal(true),
+    id: Id('message'),
+    permanent: Type.Boolean({ description: 'True when its content is erased.' }),
+  }),
+  etag: true,
+  async handle({ params: { message_id: id }, query, principal, app, request }) {
+    const permanent = query.permanent === true
+    if (permanent && !allows(principal.permissions, 'mailbox.write')) {
+      throw new ProductError('insufficient_permissions', 'The permission mailbox.write is missing.')
+    }
+    const account = await writableAccountOf(app, principal)
+    const trash = (await app.store.folders.keys(account)).find(({ role }) => role === 'trash')!
+    const expect = await expectationOf(app, account, id, request)
+    await app.db.write(async (tx) => {
+      await expect(tx)
+      if (permanent) await app.store.edits.eraseIn(tx, account, [id])
+      else requireUpdated(await app.store.edits.changeIn(tx, account, [id], { folders: { set: [trash.id] } }))
+    })
+    return { deleted: true, id, permanent }
+  },
+})
+
+interface KeywordsBody {
+  add?: string[]
+  remove?: string[]
+  set?: string[]
+}
+
+function keywordsOf({ add, remove, set }: KeywordsBody): MessageChange['keywords'] {
+  if (set !== undefined && (add ?? remove) !== undefined) {
+    throw invalid('set', 'forbidden_value', 'Keywords are either set, or added and removed.')
+  }
+  if (set !== undefined) return { set: lower(set) }
+  return (add ?? remove) === undefined ? undefined : { add: lower(add ?? []), remove: lower(remove ?? []) }
+}
+
+/** Keywords and flags are two ways to say the same; where both are given, the flags have the last word. */
+function flaggedKeywords({
+  keywords,
+  flags,
+}: {
+  keywords?: string[]
+  flags?: Static<typeof Flags>
+}): MessageChange['keywords'] {
+  const entries: [string, boolean][] = Object.entries(flags ?? {}).map(([flag, on]) => [`$${flag}`, on])
+  const add = entries.filter(([, on]) => on).map(([keyword]) => keyword)
+  const remove = entries.filter(([, on]) => !on).map(([keyword]) => keyword)
+  if (keywords !== undefined) return { set: [...lower(keywords).filter((one) => !remove.includes(one)), ...add] }
+  return entries.length === 0 ? undefined : { add, remove }
+}
+
+/**
+ * What `If-Match` is held against, inside the unit of work that changes the message. How far its delivery has come is read before: nothing
+ * that is changed here depends on it.
+ */
+async function expectationOf(
+  app: Context,
+  account: Account,
+  id: string,
+  request: RequestFacts,
+): Promise<(tx: Tx) => Promise<void>> {
+  const delivery = request.conditional ? await deliveryOf(app, account, id) : null
+  return async (tx) => {
+    const found = await app.store.messages.summary(account, id, tx)
+    if (found === undefined) throw notFound('message')
+    request.matches(messageVersion(presentSummary(found), delivery))
+  }
+}
+
+async function changeOne(
+  app: Context,
+  account: Account,
+  id: string,
+  change: MessageChange,
+  request: RequestFacts,
+  members: { keywords?: string },
+): Promise<void> {
+  const expect = await expectationOf(app, account, id, request)
+  const edited = await app.db.write(async (tx) => {
+    await expect(tx)
+    return app.store.edits.changeIn(tx, account, [id], change)
+  })
+  requireUpdated(edited, members)
+}
+
+/** @param members what the parts of the change are called in the body @throws ProductError not_found, validation_error */
+function requireUpdated({ notFound: missing, notUpdated }: Edited, { keywords = 'keywords' } = {}): void {
+  if (missing.length > 0) throw notFound('message')
+  const [refused] = notUpdated
+  if (refused === undefined) return
+  throw invalid(refused.about === 'keywords' ? keywords : 'folder_ids', 'forbidden_value', refused.message)
+}
+
+/** A message after a change, and the version it has now. */
+async function changedMessage(app: Context, account: Account, id: string) {
+  const found = await app.store.messages.summary(account, id)
+  if (found === undefined) throw notFound('message')
+  const data = presentSummary(found)
+  return { data, version: messageVersion(data, await deliveryOf(app, account, id)) }
+}
+
+async function stateOf(app: Context, account: Account): Promise<string> {
+  return (await app.store.accounts.byMailbox(account.mailboxId))!.states.messages
+}
+
+export const messageEdits = [updateKeywords, updateMessage, updateMessages, deleteMessage]

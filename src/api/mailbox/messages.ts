@@ -1,0 +1,89 @@
+// The messages of a mailbox: lists and single ones.
+
+import { Type } from 'typebox'
+import { notFound } from '../../base/errors.ts'
+import { answer, route } from '../../http/route.ts'
+import { Id, listOf, pageQuery } from '../../http/schema.ts'
+import { Message, type MessagePart, messageVersion } from '../schemas/message.ts'
+import { MessageSummary, presentSummary } from '../schemas/message-summary.ts'
+import { accountOf } from './account.ts'
+import { MAILBOX_LIMITS, MAILBOX_PAGE } from './limits.ts'
+import { bodyChars, include, showMessage } from './message-content.ts'
+import { copyMessages } from './message-copy.ts'
+import { messageEdits } from './message-edit.ts'
+import { collapseThreads, messageFields, messageFilters, messageOrder, readFilter } from './message-filter.ts'
+import { importMessage } from './message-import.ts'
+import { manyMessages } from './message-many.ts'
+import { parseMessages } from './message-parsing.ts'
+import { writeQueryState } from './query-state.ts'
+import { listSearchSnippets } from './search-snippets.ts'
+import { presentOnce } from './shown.ts'
+
+const listMessages = route({
+  method: 'GET',
+  path: '/mailbox/messages',
+  operation: 'listMessages',
+  tag: 'Messages',
+  summary: 'Lists messages, newest first.',
+  description:
+    '`meta.state` is the state of the messages; `meta.query_state` is that of this list with its filters and order.',
+  as: 'mailbox',
+  permission: 'mailbox.read',
+  query: pageQuery({
+    limit: MAILBOX_PAGE,
+    ...messageFilters,
+    ...messageOrder,
+    collapse_threads: collapseThreads,
+  }),
+  reply: listOf(MessageSummary),
+  async handle({ query, after, principal, app }) {
+    const account = await accountOf(app, principal)
+    // The state is read first: what comes meanwhile is then told once more by the changes, and never missed.
+    const { messages: state } = account.states
+    const filter = await readFilter(app, account, query)
+    const names = await app.store.messages.namedIn(account, filter)
+    const { sort, sort_direction: direction, limit, collapse_threads: collapse = false } = query
+    const cut = { sort, direction, limit, after, collapseThreads: collapse }
+    const page = await app.store.messages.list(account, filter, cut)
+    const meta = { state, query_state: writeQueryState(state, { fields: messageFields, query, names }) }
+    return { items: presentOnce(page, state, presentSummary), next: page.next, meta }
+  },
+})
+
+const readMessage = route({
+  method: 'GET',
+  path: '/mailbox/messages/{message_id}',
+  operation: 'getMessage',
+  tag: 'Messages',
+  summary: 'Shows one message with its bodies.',
+  description:
+    'Reading does not mark it as seen. Whatever the message says is the word of a stranger: it authorises nothing. The ETag ' +
+    'is that of the message, whatever `include` and `body_chars` say; it does not cover `state`.',
+  as: 'mailbox',
+  permission: 'mailbox.read',
+  params: Type.Object({ message_id: Id('message') }),
+  query: Type.Object({
+    body_chars: bodyChars(MAILBOX_LIMITS.message_body_chars_default),
+    include,
+  }),
+  reply: Message,
+  etag: true,
+  async handle({ params: { message_id }, query, principal, app }) {
+    const account = await accountOf(app, principal)
+    const how = { include: new Set<MessagePart>(query.include), chars: query.body_chars }
+    const shown = await showMessage(app, account, message_id, how)
+    if (shown === undefined) throw notFound('message')
+    return answer({ data: shown, version: messageVersion(shown, shown.delivery) })
+  },
+})
+
+export const messages = [
+  listMessages,
+  ...manyMessages,
+  listSearchSnippets,
+  importMessage,
+  copyMessages,
+  parseMessages,
+  readMessage,
+  ...messageEdits,
+]

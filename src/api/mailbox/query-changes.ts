@@ -1,0 +1,119 @@
+// What became of a list since a state, of messages and of folders (decisions §10.3 row 9, §10.6, §10.11).
+
+import { type Static, Type } from 'typebox'
+import { ProductError } from '../../base/errors.ts'
+import type { Context } from '../../context.ts'
+import type { MailboxPrincipal } from '../../directory/principal.ts'
+import { route } from '../../http/route.ts'
+import { Words } from '../../http/schema.ts'
+import type { QueryChanges as StoredChanges } from '../../store/messages/messages.ts'
+import { followQuery, QueryChanges, upTo } from '../schemas/query-changes.ts'
+import { accountOf } from './account.ts'
+import { folderFilters, listedFolders } from './folders.ts'
+import { collapseThreads, messageFields, messageFilters, messageOrder, readFilter } from './message-filter.ts'
+import { type ListKey, readQueryState, writeQueryState } from './query-state.ts'
+
+/** The types whose lists are followed. */
+export const LIST_TYPES = ['messages', 'folders'] as const
+
+const optional = <F extends Parameters<typeof Type.Object>[0]>(fields: F) =>
+  Type.Partial(Type.Object(fields)).properties
+const ofMessages = { ...optional({ ...messageFilters, collapse_threads: collapseThreads }), ...messageOrder }
+const ofFolders = optional(folderFilters)
+
+const MessageQuery = Type.Object({ ...ofMessages, ...followQuery, up_to_id: upTo('message') })
+const FolderQuery = Type.Object({ ...ofFolders, ...followQuery, up_to_id: upTo('folder') })
+
+/** Tries to read the folders and their changes at one moment, while somebody works on the mailbox. */
+const TRIES = 10
+
+const SyncQuery = Type.Object({
+  type: Words(LIST_TYPES, 'Of what a list is followed; filters of the other type are left aside.'),
+  ...ofMessages,
+  ...ofFolders,
+  ...followQuery,
+  up_to_id: upTo('message', 'folder'),
+})
+
+async function messageChanges(app: Context, principal: MailboxPrincipal, query: Static<typeof MessageQuery>) {
+  const account = await accountOf(app, principal)
+  const filter = await readFilter(app, account, query)
+  const { messages } = app.store
+  const list = { fields: messageFields, query, names: await messages.namedIn(account, filter) }
+  const since = readQueryState(query.since_query_state, list)
+  const { sort, sort_direction: direction, collapse_threads: collapse = false, limit, up_to_id: last } = query
+  const order = { sort, direction, collapseThreads: collapse }
+  const told = await messages.queryChanges(account, filter, order, { since, most: limit, upTo: last })
+  return present(query.since_query_state, told, list)
+}
+
+async function folderChanges(app: Context, principal: MailboxPrincipal, query: Static<typeof FolderQuery>) {
+  const list = { fields: Object.keys(folderFilters), query, names: '' }
+  for (let tries = 0; tries < TRIES; tries++) {
+    const account = await accountOf(app, principal)
+    const all = (await listedFolders(app, account, query)).map(({ id }) => id)
+    const since = readQueryState(query.since_query_state, list)
+    const { ids, newState } = await app.store.changes.touched(account, 'folders', since, query.limit)
+    // An index is right only together with the state it belongs to.
+    if (newState !== account.states.folders) continue
+    const last = query.up_to_id === undefined ? -1 : all.indexOf(query.up_to_id)
+    const shown = last === -1 ? all : all.slice(0, last + 1)
+    const added = shown.flatMap((id, index) => (ids.includes(id) ? [{ id, index }] : []))
+    return present(query.since_query_state, { newState, total: all.length, removed: ids, added }, list)
+  }
+  throw new ProductError('service_unavailable', 'The mailbox is being changed all the time.', { retryAfter: 1 })
+}
+
+function present(since: string, { newState, total, removed, added }: StoredChanges, list: ListKey) {
+  return { old_query_state: since, new_query_state: writeQueryState(newState, list), total, removed, added }
+}
+
+const HOW =
+  'Takes the filters and the order of the list it follows, and the `query_state` the list came with. 400 for the state of another ' +
+  'list; 409 when the state is too old, more than `limit` changed, or the list changes with the time of day (`newer_than:`): then ' +
+  'the list has to be fetched again.'
+
+const listMessageQueryChanges = route({
+  method: 'GET',
+  path: '/mailbox/messages/query-changes',
+  operation: 'listMessageQueryChanges',
+  tag: 'Messages',
+  summary: 'Tells what became of a list of messages since a state.',
+  description: HOW,
+  as: 'mailbox',
+  permission: 'mailbox.read',
+  query: MessageQuery,
+  reply: QueryChanges,
+  handle: ({ query, principal, app }) => messageChanges(app, principal, query),
+})
+
+const listFolderQueryChanges = route({
+  method: 'GET',
+  path: '/mailbox/folders/query-changes',
+  operation: 'listFolderQueryChanges',
+  tag: 'Folders',
+  summary: 'Tells what became of a list of folders since a state.',
+  description: HOW,
+  as: 'mailbox',
+  permission: 'mailbox.read',
+  query: FolderQuery,
+  reply: QueryChanges,
+  handle: ({ query, principal, app }) => folderChanges(app, principal, query),
+})
+
+const listSyncQueryChanges = route({
+  method: 'GET',
+  path: '/mailbox/sync/query-changes',
+  operation: 'listSyncQueryChanges',
+  tag: 'Sync',
+  summary: 'Tells what became of a list of messages or folders since a state.',
+  description: HOW,
+  as: 'mailbox',
+  permission: 'mailbox.read',
+  query: SyncQuery,
+  reply: QueryChanges,
+  handle: ({ query, principal, app }) =>
+    query.type === 'messages' ? messageChanges(app, principal, query) : folderChanges(app, principal, query),
+})
+
+export const queryChanges = [listMessageQueryChanges, listFolderQueryChanges, listSyncQueryChanges]

@@ -1,0 +1,170 @@
+// How much of what a mailbox may have is used, and where its owner wants to be warned (decisions §10.9).
+
+import { type Static, Type } from 'typebox'
+import { isoTime } from '../../base/clock.ts'
+import { notFound } from '../../base/errors.ts'
+import type { Context } from '../../context.ts'
+import type { MailboxPrincipal } from '../../directory/principal.ts'
+import { answer, route } from '../../http/route.ts'
+import { Id, listOf, Nullable, Words } from '../../http/schema.ts'
+import { type Quota as Kept, QUOTA_NAMES, type QuotaName } from '../../store/quotas.ts'
+import type { Account } from '../../store/records.ts'
+
+import { record } from '../schemas/record.ts'
+import { TimeOf } from '../schemas/time.ts'
+import { accountOf, writableAccountOf } from './account.ts'
+import { changesRoute } from './typed-changes.ts'
+
+const Count = (description: string) => Type.Integer({ minimum: 0, description })
+const LIMIT_MAX = 2 ** 53 - 1
+const Limit = Nullable(
+  Type.Integer({ minimum: 1, maximum: LIMIT_MAX, description: 'In the unit of the quota; null for none.' }),
+)
+
+const Quota = record('Quota', 'One thing that is counted of a mailbox.', {
+  id: Id('quota'),
+  name: Words(QUOTA_NAMES, '`daily_recipients` counts those written to in the last 24 hours, by whole hours.'),
+  resource_type: Words(['octets', 'count'], 'What the numbers are.'),
+  scope: Words(['account'], 'What it is counted over.'),
+  used: Count('How much of it is used.'),
+  hard_limit: Nullable(Count('Where the appliance stops; null where it sets no bound.')),
+  soft_limit: Nullable(Count('Where clients say that it gets tight; the appliance does nothing there.')),
+  warn_limit: Nullable(Count('Where clients warn; the appliance does nothing there.')),
+  types: Type.Array(Type.String(), { description: 'What counts towards it.' }),
+  description: Type.String(),
+  updated_at: TimeOf('When a limit last changed.'),
+})
+
+const Usage = record('MailboxUsage', 'What a mailbox holds and sends.', {
+  quota_bytes: Count('Room of the mailbox.'),
+  quota_used_bytes: Count('Sizes of its messages, each once.'),
+  quota_used_ratio: Type.Number({ minimum: 0, description: 'Used of all; above 1 after the room was made less.' }),
+  message_count: Count('Messages.'),
+  folder_count: Count('Folders.'),
+  attachment_bytes: Count('Files in its messages, decoded.'),
+  upload_bytes_pending: Count('Uploads nothing uses yet; they do not count towards the quota.'),
+  sent_last_24h: Count('Mails accepted for sending in the last 24 hours, by whole hours.'),
+  state: Type.String({ description: 'The state of the quotas.' }),
+})
+
+const TOLD: Readonly<Record<QuotaName, Pick<Static<typeof Quota>, 'resource_type' | 'types' | 'description'>>> = {
+  storage: { resource_type: 'octets', types: ['messages'], description: 'Bytes of all messages, each counted once.' },
+  messages: { resource_type: 'count', types: ['messages'], description: 'Messages in the mailbox.' },
+  daily_recipients: {
+    ...{ resource_type: 'count', types: ['submissions'] },
+    description: 'Recipients written to in the last 24 hours.',
+  },
+}
+
+const listQuotas = route({
+  method: 'GET',
+  path: '/mailbox/quotas',
+  operation: 'listQuotas',
+  tag: 'Usage',
+  summary: 'Lists what is counted of this mailbox, with its limits.',
+  description: '`meta.state` is the state of the quotas: it moves with everything that comes, goes or is sent.',
+  as: 'mailbox',
+  permission: 'mailbox.read',
+  list: 'whole',
+  reply: listOf(Quota),
+  async handle({ principal, app }) {
+    const account = await accountOf(app, principal)
+    return { items: await shown(app, principal, account), next: null, meta: { state: account.states.quotas } }
+  },
+})
+
+const updateQuota = route({
+  method: 'PATCH',
+  path: '/mailbox/quotas/{quota_id}',
+  operation: 'updateQuota',
+  tag: 'Usage',
+  summary: 'Sets where the owner of the mailbox wants to be warned.',
+  description:
+    'warn_limit < soft_limit < hard_limit, each where there is one; the hard limit is set by the administrator.',
+  as: 'mailbox',
+  permission: 'mailbox.write',
+  params: Type.Object({ quota_id: Id('quota') }),
+  body: Type.Object(
+    { warn_limit: Type.Optional(Limit), soft_limit: Type.Optional(Limit) },
+    {
+      title: 'QuotaUpdate',
+      description: 'What is to change.',
+      additionalProperties: false,
+      minProperties: 1,
+      examples: [{ warn_limit: 4_294_967_296, soft_limit: 5_000_000_000 }],
+    },
+  ),
+  reply: Quota,
+  async handle({ params: { quota_id: id }, body, principal, app }) {
+    const account = await writableAccountOf(app, principal)
+    const hard = await hardLimits(app, principal)
+    const change = { warnLimit: body.warn_limit, softLimit: body.soft_limit }
+    await app.store.quotas.update(account, id, change, (name) => hard[name])
+    return (await shown(app, principal, account)).find((quota) => quota.id === id)!
+  },
+})
+
+const readUsage = route({
+  method: 'GET',
+  path: '/mailbox/usage',
+  operation: 'getMailboxUsage',
+  tag: 'Usage',
+  summary: 'Shows what this mailbox holds and sends.',
+  as: 'mailbox',
+  permission: 'mailbox.read',
+  reply: Usage,
+  etag: true,
+  async handle({ principal, app }) {
+    const { store } = app
+    const account = await accountOf(app, principal)
+    const { storage } = await hardLimits(app, principal)
+    const [{ mails }, { bytes }] = await Promise.all([store.sentHours.inDay(account), store.uploads.pending(account)])
+    const version = {
+      quota_bytes: storage!,
+      quota_used_bytes: account.usedBytes,
+      quota_used_ratio: Math.round((account.usedBytes / storage!) * RATIO_STEPS) / RATIO_STEPS,
+      message_count: account.messageCount,
+      folder_count: (await store.folders.keys(account)).length,
+      attachment_bytes: account.attachmentBytes,
+      upload_bytes_pending: bytes,
+      sent_last_24h: mails,
+    }
+    return answer({ data: { ...version, state: account.states.quotas }, version })
+  },
+})
+
+const RATIO_STEPS = 10_000
+
+/** What the appliance allows; null where it sets no bound (only agents have one for a day, decisions §11.9). */
+async function hardLimits(app: Context, principal: MailboxPrincipal): Promise<Record<QuotaName, number | null>> {
+  const mailbox = await app.directory.mailboxes.byId(principal.mailboxId)
+  if (mailbox === undefined) throw notFound('mailbox')
+  return {
+    storage: mailbox.quotaBytes,
+    messages: null,
+    daily_recipients: mailbox.isAgent ? app.config.AGENT_SEND_DAILY : null,
+  }
+}
+
+async function shown(app: Context, principal: MailboxPrincipal, account: Account): Promise<Static<typeof Quota>[]> {
+  const hard = await hardLimits(app, principal)
+  const { recipients } = await app.store.sentHours.inDay(account)
+  const used = { storage: account.usedBytes, messages: account.messageCount, daily_recipients: recipients }
+  return (await app.store.quotas.list(account)).map((quota) => present(quota, used[quota.name], hard[quota.name]))
+}
+
+function present(quota: Kept, used: number, hard: number | null): Static<typeof Quota> {
+  return {
+    id: quota.id,
+    name: quota.name,
+    ...TOLD[quota.name],
+    scope: 'account',
+    used,
+    hard_limit: hard,
+    soft_limit: quota.softLimit,
+    warn_limit: quota.warnLimit,
+    updated_at: isoTime(quota.updatedAt),
+  }
+}
+
+export const quotas = [listQuotas, changesRoute('quotas'), updateQuota, readUsage]

@@ -1,0 +1,20 @@
+// The path that is kept free for a protocol of others (decisions §10.2): withheld from everybody until it is spoken here.
+
+import { Type } from 'typebox'
+import { ProductError } from '../../base/errors.ts'
+import { route } from '../../http/route.ts'
+
+export const rawProtocol = route({
+  method: 'POST',
+  path: '/mailbox/jmap',
+  operation: 'callRawProtocol',
+  tag: 'Mailbox',
+  summary: 'Reserved.',
+  as: 'mailbox',
+  permission: 'mailbox.read',
+  hidden: true,
+  reply: Type.Object({}, { additionalProperties: false }),
+  handle() {
+    throw new ProductError('insufficient_permissions', 'The feature raw_protocol is withheld on this appliance.')
+  },
+})

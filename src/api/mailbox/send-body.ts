@@ -1,0 +1,136 @@
+// The body of a mail a mailbox sends, and what becomes of it (decisions §10.7).
+
+import { type Static, Type } from 'typebox'
+import { invalid } from '../../base/errors.ts'
+import type { BodyReader } from '../../http/body-plan.ts'
+import { Default, Id, parseTime, TimeQuery, Words } from '../../http/schema.ts'
+import type { RoughAttachment } from '../../mime/compose/outgoing-content.ts'
+import type { NewMail } from '../../outbound/submit/new-mail.ts'
+import {
+  addressesOf,
+  addressOf,
+  fileMembers,
+  fileOf,
+  HtmlBody,
+  mailMembers,
+  Person,
+  people,
+  textOf,
+} from '../schemas/new-mail.ts'
+import { record } from '../schemas/record.ts'
+import { MAILBOX_LIMITS } from './limits.ts'
+
+const FILES_MAX = 10
+const REPLY_TO_MAX = 10
+const UNDO_SECONDS_MAX = 120
+const CONTENT_ID_MAX = 255
+
+const MailAttachment = record(
+  'MailAttachment',
+  'A file: its `content` here, or the `blob_id` of content the mailbox holds.',
+  {
+    ...fileMembers,
+    content: Type.Optional(
+      Type.String({ minLength: 1, contentEncoding: 'base64', description: 'Base64 with padding, on one line.' }),
+    ),
+    blob_id: Type.Optional(
+      Type.String({ pattern: '^blob_[a-z0-9]{24}$', description: 'A mail of this mailbox, or a file in one.' }),
+    ),
+    disposition: Type.Optional(Words(['attachment', 'inline'], 'Beside the text, or shown inside the HTML body.')),
+    content_id: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: CONTENT_ID_MAX,
+        description: 'What the HTML body names it by, as `cid:…`.',
+      }),
+    ),
+  },
+)
+type MailAttachment = Static<typeof MailAttachment>
+
+export const NewMessage = record(
+  'NewMessage',
+  'A mail to be sent. At most 50 different recipients in to, cc and bcc together; attachments of at most 25 MiB decoded.',
+  {
+    from: Type.Optional(Person),
+    to: people('Recipients.', { minItems: 1 }),
+    ...mailMembers,
+    html_body: HtmlBody(0),
+    reply_to: Type.Optional(people('Where replies go.', { maxItems: REPLY_TO_MAX })),
+    attachments: Type.Optional(Type.Array(MailAttachment, { maxItems: FILES_MAX, description: 'Files.' })),
+    in_reply_to_message_id: Type.Optional({
+      ...Id('message'),
+      description:
+        'The message of this mailbox that is answered: sets In-Reply-To, References and the thread, and marks it.',
+    }),
+    send_at: Type.Optional({ ...TimeQuery, description: 'When it leaves: 5 seconds to 30 days ahead.' }),
+    undo_seconds: Default(
+      Type.Integer({
+        minimum: 0,
+        maximum: UNDO_SECONDS_MAX,
+        description: 'Held back for so long, in which it can be cancelled.',
+      }),
+      0,
+    ),
+    save_to_sent: Default(Type.Boolean({ description: 'Keeps a copy in Sent.' }), true),
+  },
+  {
+    to: [{ email: 'bob@customer.example', name: 'Bob' }],
+    subject: 'Hello',
+    text_body: 'Hello Bob',
+    undo_seconds: 10,
+    save_to_sent: true,
+  },
+)
+type NewMessage = Static<typeof NewMessage>
+
+/** The mail, and which of its attachments are yet to be found by their `blob_id`. */
+export interface ReadMessage {
+  mail: NewMail
+  uploads: { index: number; blobId: string }[]
+}
+
+export const reader: BodyReader<ReadMessage> = {
+  schema: NewMessage,
+  read: (body) => readMessage(body as NewMessage),
+}
+
+function readMessage(given: NewMessage): ReadMessage {
+  const { from, attachments = [], send_at: sendAt } = given
+  const mail: NewMail = {
+    from: from === undefined ? null : addressOf(from),
+    to: addressesOf(given.to),
+    cc: addressesOf(given.cc),
+    bcc: given.bcc === undefined ? null : addressesOf(given.bcc),
+    replyTo: given.reply_to === undefined ? null : addressesOf(given.reply_to),
+    subject: given.subject,
+    textBody: textOf(given.text_body),
+    htmlBody: textOf(given.html_body),
+    headers: given.custom_headers ?? {},
+    attachments: attachments.map(attachmentOf),
+    returnPath: null,
+    inReplyTo: given.in_reply_to_message_id ?? null,
+    sendAt: sendAt === undefined ? null : parseTime(sendAt, { param: 'send_at' }),
+    undoSeconds: given.undo_seconds,
+    saveToSent: given.save_to_sent,
+  }
+  const uploads = attachments.flatMap(({ blob_id: blobId }, index) => (blobId === undefined ? [] : [{ index, blobId }]))
+  return { mail, uploads }
+}
+
+function attachmentOf(file: MailAttachment, index: number): RoughAttachment {
+  const { filename, type, content, blob_id: blobId, disposition = 'attachment', content_id: contentId = null } = file
+  const place = `attachments.${index}`
+  if (content !== undefined && blobId !== undefined) {
+    throw invalid(`${place}.blob_id`, 'forbidden_value', 'An attachment has either content or a blob_id.')
+  }
+  if (content === undefined && blobId === undefined) {
+    throw invalid(`${place}.content`, 'required', 'An attachment needs content or a blob_id.')
+  }
+  const read = fileOf(place, { filename, type, content: content ?? 'AA==' })
+  const most = MAILBOX_LIMITS.inline_attachment_bytes_max
+  if (read.sizeBytes > most) {
+    throw invalid(`${place}.content`, 'too_big', `A file inside the body has at most ${most} bytes.`)
+  }
+  return { ...read, disposition, contentId }
+}

@@ -1,0 +1,103 @@
+// The session document: what a mailbox credential can do, derived from the routes, so that it cannot promise too much.
+
+import type { Static } from 'typebox'
+import { notFound } from '../../base/errors.ts'
+import type { MailboxGate } from '../../config/config.ts'
+import { allows } from '../../directory/permissions.ts'
+import type { MailboxPrincipal } from '../../directory/principal.ts'
+import { type Route, route } from '../../http/route.ts'
+import { CAPABILITY_ENDPOINTS, ENDPOINT_GROUPS, GATED_ENDPOINTS, Session } from '../schemas/session.ts'
+import { accountOf } from './account.ts'
+import { MAILBOX_LIMITS } from './limits.ts'
+import { LIST_TYPES } from './query-changes.ts'
+import { SYNC_TYPES } from './sync.ts'
+
+const UPDATE = 'PATCH /mailbox/messages/{message_id}'
+const DELETE = 'DELETE /mailbox/messages/{message_id}'
+const SYNC = 'GET /mailbox/sync/changes'
+const FOLLOW = 'GET /mailbox/sync/query-changes'
+/** What the inbox of an agent never does, whoever's key speaks for it (decisions §10.13). */
+const NOT_FOR_AGENTS = 'PUT /mailbox/vacation-response'
+const UPDATE_FIELDS = ['keywords', 'flags', 'folder_ids']
+
+/** @param others the routes of the Mailbox API beside this one */
+export function sessionRoute(others: readonly Route[]): Route {
+  const self: Route = route({
+    method: 'GET',
+    path: '/mailbox/session',
+    operation: 'getMailboxSession',
+    tag: 'Mailbox',
+    summary: 'Tells what this credential can do in its mailbox, here and now.',
+    description:
+      'A capability is true when this credential may use it now; a gate is true when the feature is withheld. `endpoints` ' +
+      'lists what may be called. The ETag covers `states`, so any change in the mailbox changes it.',
+    as: 'mailbox',
+    permission: 'mailbox.read',
+    reply: Session,
+    etag: true,
+    async handle({ principal, app }): Promise<Static<typeof Session>> {
+      const account = await accountOf(app, principal)
+      const mailbox = await app.directory.mailboxes.byId(principal.mailboxId)
+      if (mailbox === undefined) throw notFound('mailbox')
+      const { id, email, displayName } = mailbox
+      const { messages, folders, threads, submissions, identities, quotas } = account.states
+      const offered = [...others, self].filter((one) => !mailbox.isAgent || nameOf(one) !== NOT_FOR_AGENTS)
+      return {
+        mailbox: { id, email, ...(displayName === null ? {} : { display_name: displayName }) },
+        states: { messages, folders, threads, submissions, identities, quotas },
+        limits: MAILBOX_LIMITS,
+        ...abilities(principal, offered, app.config.MAILBOX_GATED),
+      }
+    },
+  })
+  return self
+}
+
+/** The members of the session that follow from what the credential may call. @param withheld by the operator, from everybody */
+function abilities(
+  principal: MailboxPrincipal,
+  routes: readonly Route[],
+  withheld: readonly MailboxGate[],
+): Pick<Static<typeof Session>, 'capabilities' | 'gated' | 'endpoints'> {
+  const open = routes.filter(({ gate }) => gate === undefined || !withheld.includes(gate))
+  const callable = open.filter((candidate) => mayCall(principal, candidate))
+  const names = new Set(callable.map(nameOf))
+  // One route, and a scope more for what cannot be taken back.
+  if (names.has(DELETE) && allows(principal.permissions, 'mailbox.write')) names.add(`${DELETE}?permanent=true`)
+  const flags = <T extends Record<string, string>>(endpoints: T) =>
+    Object.fromEntries(Object.entries(endpoints).map(([flag, name]) => [flag, names.has(name)])) as {
+      [K in keyof T]: boolean
+    }
+  const { messages, threads, folders, submissions, identities, quotas, attachments } = CAPABILITY_ENDPOINTS
+  const gates = Object.entries(flags(GATED_ENDPOINTS)).map(([feature, isOpen]) => [feature, !isOpen])
+  return {
+    capabilities: {
+      messages: { ...flags(messages), update_fields: names.has(UPDATE) ? UPDATE_FIELDS : [] },
+      threads: flags(threads),
+      folders: flags(folders),
+      submissions: flags(submissions),
+      identities: flags(identities),
+      quotas: flags(quotas),
+      attachments: flags(attachments),
+      sync: {
+        typed_changes: names.has(SYNC),
+        types: names.has(SYNC) ? [...SYNC_TYPES] : [],
+        query_changes: names.has(FOLLOW) ? [...LIST_TYPES] : [],
+      },
+    },
+    gated: Object.fromEntries(gates) as Record<keyof typeof GATED_ENDPOINTS, boolean>,
+    endpoints: Object.fromEntries(
+      ENDPOINT_GROUPS.map((group) => [group, callable.filter(({ tag }) => tag.toLowerCase() === group).map(nameOf)]),
+    ),
+  }
+}
+
+function nameOf({ method, path }: Route): string {
+  return `${method} ${path}`
+}
+
+function mayCall(principal: MailboxPrincipal, { as, permission }: Route): boolean {
+  if (as !== 'mailbox') return false
+  const needed = permission === undefined ? [] : [permission].flat()
+  return needed.length === 0 || needed.some((one) => allows(principal.permissions, one))
+}

@@ -1,0 +1,204 @@
+// The Sieve scripts of a mailbox (decisions §10.14).
+
+import { Type } from 'typebox'
+import type { SieveText } from '../../directory/sieve-scripts.ts'
+import { answer, route } from '../../http/route.ts'
+import { Default, Id, listOf, pageQuery } from '../../http/schema.ts'
+import { compileScript } from '../../sieve/sieve.ts'
+import { DeletedOf } from '../schemas/deleted.ts'
+import { record } from '../schemas/record.ts'
+import {
+  presentScript,
+  presentScriptDetail,
+  SCRIPT,
+  ScriptCheck,
+  ScriptContent,
+  ScriptName,
+  SieveScript,
+  SieveScriptDetail,
+} from '../schemas/sieve-script.ts'
+import { accountOf, writableAccountOf } from './account.ts'
+import { MAILBOX_PAGE } from './limits.ts'
+
+const params = Type.Object({ script_id: Id('sieveScript') })
+
+const WRONG = '422 with `line` and `column` in `errors` for everything that is wrong with the text.'
+
+const listScripts = route({
+  method: 'GET',
+  path: '/mailbox/sieve-scripts',
+  operation: 'listSieveScripts',
+  tag: 'Mailbox',
+  summary: 'Lists the Sieve scripts by name, without their text.',
+  as: 'mailbox',
+  permission: 'mailbox.read',
+  query: pageQuery({ limit: MAILBOX_PAGE }),
+  reply: listOf(SieveScript),
+  async handle({ query, after, principal, app }) {
+    await accountOf(app, principal)
+    const page = await app.directory.sieveScripts.list(principal.mailboxId, { limit: query.limit, after })
+    return { items: page.items.map(presentScript), next: page.next }
+  },
+})
+
+const createScript = route({
+  method: 'POST',
+  path: '/mailbox/sieve-scripts',
+  operation: 'createSieveScript',
+  tag: 'Mailbox',
+  summary: 'Keeps a Sieve script.',
+  description:
+    'The active script is run over every mail that comes in, after the sender filters and the spam score. What it keeps goes to ' +
+    'the Inbox, or to Junk when the mail was taken for spam; what it files goes where it says. A script that fails over a mail ' +
+    `changes nothing: the inbound log says why. ${WRONG} 409 when the name is taken or there are ten scripts.`,
+  as: 'mailbox',
+  permission: 'mailbox.write',
+  idempotent: true,
+  body: record(
+    'SieveScriptCreate',
+    'A new script.',
+    {
+      name: ScriptName,
+      content: ScriptContent,
+      activate: Type.Optional(Default(Type.Boolean({ description: 'Instead of the one that is active now.' }), false)),
+    },
+    { name: 'Lists', content: SCRIPT, activate: true },
+  ),
+  reply: SieveScriptDetail,
+  status: 201,
+  async handle({ body, principal, app }) {
+    await writableAccountOf(app, principal)
+    const { name, content, activate = false } = body
+    const script = await app.directory.sieveScripts.create(principal.mailboxId, { name, content, activate })
+    const headers = { Location: `/api/v1/mailbox/sieve-scripts/${script.id}` }
+    return answer({ data: presentScriptDetail(script), headers })
+  },
+})
+
+const validateScript = route({
+  method: 'POST',
+  path: '/mailbox/sieve-scripts/validate',
+  operation: 'validateSieveScript',
+  tag: 'Mailbox',
+  summary: 'Tells what is wrong with a Sieve script, and keeps nothing.',
+  as: 'mailbox',
+  permission: 'mailbox.read',
+  body: record('SieveScriptText', 'The text of a script.', { content: ScriptContent }, { content: SCRIPT }),
+  reply: ScriptCheck,
+  async handle({ body, principal, app }) {
+    await accountOf(app, principal)
+    const { problems } = compileScript(body.content)
+    return { valid: problems === null, errors: problems ?? [] }
+  },
+})
+
+const readScript = route({
+  method: 'GET',
+  path: '/mailbox/sieve-scripts/{script_id}',
+  operation: 'getSieveScript',
+  tag: 'Mailbox',
+  summary: 'Shows a Sieve script with its text.',
+  as: 'mailbox',
+  permission: 'mailbox.read',
+  params,
+  reply: SieveScriptDetail,
+  etag: true,
+  async handle({ params: { script_id: id }, principal, app }) {
+    await accountOf(app, principal)
+    return presentScriptDetail(await app.directory.sieveScripts.get(principal.mailboxId, id))
+  },
+})
+
+const replaceScript = route({
+  method: 'PUT',
+  path: '/mailbox/sieve-scripts/{script_id}',
+  operation: 'replaceSieveScript',
+  tag: 'Mailbox',
+  summary: 'Replaces name and text of a Sieve script; an active one stays active.',
+  description: `${WRONG} 409 when the name is taken.`,
+  as: 'mailbox',
+  permission: 'mailbox.write',
+  params,
+  body: record(
+    'SieveScriptReplace',
+    'The script as it is to be.',
+    { name: ScriptName, content: ScriptContent },
+    { name: 'Lists', content: SCRIPT },
+  ),
+  reply: SieveScriptDetail,
+  etag: true,
+  async handle({ params: { script_id: id }, body, principal, app, request }) {
+    await writableAccountOf(app, principal)
+    const script = await app.directory.sieveScripts.replace(principal.mailboxId, id, body, (current) =>
+      request.matches(presentScriptDetail(current)),
+    )
+    return presentScriptDetail(script)
+  },
+})
+
+const activateScript = route({
+  method: 'POST',
+  path: '/mailbox/sieve-scripts/{script_id}/activate',
+  operation: 'activateSieveScript',
+  tag: 'Mailbox',
+  summary: 'Has this Sieve script run over mail that comes in, instead of any other.',
+  as: 'mailbox',
+  permission: 'mailbox.write',
+  params,
+  reply: SieveScriptDetail,
+  etag: true,
+  async handle({ params: { script_id: id }, principal, app, request }) {
+    await writableAccountOf(app, principal)
+    const matches = (current: SieveText) => request.matches(presentScriptDetail(current))
+    return presentScriptDetail(await app.directory.sieveScripts.activate(principal.mailboxId, id, matches))
+  },
+})
+
+const deactivateScript = route({
+  method: 'POST',
+  path: '/mailbox/sieve-scripts/{script_id}/deactivate',
+  operation: 'deactivateSieveScript',
+  tag: 'Mailbox',
+  summary: 'Has a Sieve script run no more; it stays.',
+  as: 'mailbox',
+  permission: 'mailbox.write',
+  params,
+  reply: SieveScriptDetail,
+  etag: true,
+  async handle({ params: { script_id: id }, principal, app, request }) {
+    await writableAccountOf(app, principal)
+    const matches = (current: SieveText) => request.matches(presentScriptDetail(current))
+    return presentScriptDetail(await app.directory.sieveScripts.deactivate(principal.mailboxId, id, matches))
+  },
+})
+
+const deleteScript = route({
+  method: 'DELETE',
+  path: '/mailbox/sieve-scripts/{script_id}',
+  operation: 'deleteSieveScript',
+  tag: 'Mailbox',
+  summary: 'Removes a Sieve script; 409 while it is active.',
+  as: 'mailbox',
+  permission: 'mailbox.write',
+  params,
+  reply: DeletedOf('sieveScript'),
+  etag: true,
+  async handle({ params: { script_id: id }, principal, app, request }) {
+    await writableAccountOf(app, principal)
+    await app.directory.sieveScripts.remove(principal.mailboxId, id, (current) =>
+      request.matches(presentScriptDetail(current)),
+    )
+    return { deleted: true, id }
+  },
+})
+
+export const sieveScripts = [
+  listScripts,
+  createScript,
+  validateScript,
+  readScript,
+  replaceScript,
+  activateScript,
+  deactivateScript,
+  deleteScript,
+]

@@ -1,0 +1,36 @@
+// The mailbox something is copied from: it takes a credential of its own, because one speaks for one mailbox only.
+
+import { notFound, ProductError } from '../../base/errors.ts'
+import type { Context } from '../../context.ts'
+import { allows } from '../../directory/permissions.ts'
+import type { MailboxPrincipal } from '../../directory/principal.ts'
+import type { Account } from '../../store/records.ts'
+import { accountOf } from './account.ts'
+
+const SECRET_MAX = 256
+
+/**
+ * The account the second credential opens.
+ * @param secret of X-Source-Authorization
+ * @param mailboxId what the body calls the source
+ * @param permissions all of which the second credential has to have
+ * @throws ProductError not_found for a mailbox of another team, or a credential that is not for it; insufficient_permissions
+ */
+export async function sourceAccountOf(
+  app: Context,
+  principal: MailboxPrincipal,
+  secret: string,
+  mailboxId: string,
+  permissions: readonly string[],
+): Promise<Account> {
+  const known = secret.length > SECRET_MAX ? undefined : await app.directory.keys.recognise(secret)
+  const source = known?.principal
+  if (source?.kind !== 'mailbox' || source.mailboxId !== mailboxId || source.teamId !== principal.teamId) {
+    throw notFound('mailbox')
+  }
+  const missing = permissions.find((permission) => !allows(source.permissions, permission))
+  if (missing !== undefined) {
+    throw new ProductError('insufficient_permissions', `The key of the source mailbox lacks ${missing}.`)
+  }
+  return accountOf(app, source)
+}

@@ -1,0 +1,67 @@
+// The conversations of a mailbox.
+
+import { Type } from 'typebox'
+import { notFound } from '../../base/errors.ts'
+import { answer, route } from '../../http/route.ts'
+import { Default, Id, listOf, pageQuery, Words } from '../../http/schema.ts'
+import { presentThread, presentThreadDetail, Thread, ThreadDetail } from '../schemas/thread.ts'
+import { accountOf } from './account.ts'
+import { MAILBOX_PAGE } from './limits.ts'
+import { readFilter, threadFilters } from './message-filter.ts'
+import { presentOnce } from './shown.ts'
+
+const listThreads = route({
+  method: 'GET',
+  path: '/mailbox/threads',
+  operation: 'listThreads',
+  tag: 'Threads',
+  summary: 'Lists the threads, newest mail first.',
+  description:
+    'A thread is listed when one of its messages passes all filters; `is_unread=false` and `has_attachment=false` ask for ' +
+    'threads without any unread message or attachment. Threads that lie in Trash or Junk only are left out ' +
+    'unless folder_id or `in:` names them. `meta.state` is the state of the threads.',
+  as: 'mailbox',
+  permission: 'mailbox.read',
+  query: pageQuery({
+    limit: MAILBOX_PAGE,
+    ...threadFilters,
+    sort_direction: Default(Words(['asc', 'desc'], 'By the time of the last message.'), 'desc'),
+  }),
+  reply: listOf(Thread),
+  async handle({ query, after, principal, app }) {
+    const account = await accountOf(app, principal)
+    // The state is read first: what comes meanwhile is then told once more by the changes, and never missed.
+    const { states } = account
+    const filter = await readFilter(app, account, query)
+    const cut = { direction: query.sort_direction, limit: query.limit, after }
+    const page = await app.store.threads.list(account, filter, cut)
+    const shown = `${states.threads} ${states.messages}`
+    const items = presentOnce(page, shown, (thread) => presentThread(thread, states))
+    return { items, next: page.next, meta: { state: states.threads } }
+  },
+})
+
+const readThread = route({
+  method: 'GET',
+  path: '/mailbox/threads/{thread_id}',
+  operation: 'getThread',
+  tag: 'Threads',
+  summary: 'Shows one thread with the ids of its messages.',
+  description: 'The ETag is that of the thread; it does not cover `states`.',
+  as: 'mailbox',
+  permission: 'mailbox.read',
+  params: Type.Object({ thread_id: Id('thread') }),
+  reply: ThreadDetail,
+  etag: true,
+  async handle({ params, principal, app }) {
+    const account = await accountOf(app, principal)
+    const { states } = account
+    const thread = await app.store.threads.get(account, params.thread_id)
+    if (thread === undefined) throw notFound('thread')
+    const shown = presentThreadDetail(thread, states)
+    const { states: _, ...version } = shown
+    return answer({ data: shown, version })
+  },
+})
+
+export const threads = [listThreads, readThread]

@@ -1,0 +1,129 @@
+// What a mailbox answers by itself while its owner is away (decisions §10.13).
+
+import { type Static, Type } from 'typebox'
+import { invalid, ProductError } from '../../base/errors.ts'
+import type { Context } from '../../context.ts'
+import type { Tx } from '../../db/db.ts'
+import type { MailboxPrincipal } from '../../directory/principal.ts'
+import { route } from '../../http/route.ts'
+import { Nullable, parseTime, TimeQuery } from '../../http/schema.ts'
+import { checkSubject } from '../../mime/compose/draft-rules.ts'
+import type { Account } from '../../store/records.ts'
+import { BODY_MAX, type VacationResponse as Kept, SUBJECT_MAX } from '../../store/vacations.ts'
+import { record } from '../schemas/record.ts'
+import { isoTimeOrNull, TimeOrNull } from '../schemas/time.ts'
+import { accountOf, writableAccountOf } from './account.ts'
+
+const Subject = Nullable(
+  Type.String({ minLength: 1, maxLength: SUBJECT_MAX, description: 'Null: `Auto: ` and the subject of the mail.' }),
+)
+const Body = (what: string) => Nullable(Type.String({ maxLength: BODY_MAX, description: what }))
+const members = {
+  subject: Subject,
+  text_body: Body('As text; one of the two is needed to switch it on.'),
+  html_body: Body('As HTML; a text is made of it where there is none.'),
+}
+
+const VacationResponse = record('VacationResponse', 'What is answered while the owner is away.', {
+  is_enabled: Type.Boolean(),
+  from_date: TimeOrNull('Mail that comes from then on is answered; null: at once.'),
+  to_date: TimeOrNull('Mail that comes from then on is not; null: until it is switched off.'),
+  ...members,
+  updated_at: TimeOrNull('When it was last set; null: never.'),
+})
+
+const NewResponse = record(
+  'VacationResponseUpdate',
+  'All of it; what is left out is null.',
+  {
+    is_enabled: Type.Boolean({ description: 'Whether mail is answered at all.' }),
+    from_date: Type.Optional(Nullable(TimeQuery)),
+    to_date: Type.Optional(Nullable(TimeQuery)),
+    subject: Type.Optional(members.subject),
+    text_body: Type.Optional(members.text_body),
+    html_body: Type.Optional(members.html_body),
+  },
+  {
+    ...{ is_enabled: true, from_date: '2030-07-01', to_date: '2030-07-14', subject: 'Away until 15 July' },
+    text_body: 'I am away and read your mail on 15 July.',
+  },
+)
+
+const readVacation = route({
+  method: 'GET',
+  path: '/mailbox/vacation-response',
+  operation: 'getVacationResponse',
+  tag: 'Mailbox',
+  summary: 'Shows what this mailbox answers by itself.',
+  as: 'mailbox',
+  permission: 'mailbox.read',
+  reply: VacationResponse,
+  etag: true,
+  async handle({ principal, app }) {
+    return shown(app, await accountOf(app, principal))
+  },
+})
+
+const replaceVacation = route({
+  method: 'PUT',
+  path: '/mailbox/vacation-response',
+  operation: 'replaceVacationResponse',
+  tag: 'Mailbox',
+  summary: 'Sets what this mailbox answers by itself.',
+  description:
+    'A sender is answered once in 7 days, at the address of the envelope: never lists, bulk, automatic or junk mail, the null ' +
+    'sender, roles and no-reply addresses, mail whose sender is not authentic (DMARC, SPF), nor mail that does not name an address ' +
+    'of the mailbox in To or Cc. 403 for the inbox of an agent.',
+  as: 'mailbox',
+  permission: 'mailbox.write',
+  body: NewResponse,
+  reply: VacationResponse,
+  etag: true,
+  async handle({ body, principal, app, request }) {
+    const account = await writableAccountOf(app, principal)
+    await refuseAgent(app, principal)
+    const response = responseOf(body)
+    await app.store.vacations.set(account, response, async (tx) => request.matches(await shown(app, account, tx)))
+    return shown(app, account)
+  },
+})
+
+/** An agent would be sending (decisions §10.13), whoever's key speaks for its inbox. */
+async function refuseAgent(app: Context, principal: MailboxPrincipal): Promise<void> {
+  const mailbox = await app.directory.mailboxes.byId(principal.mailboxId)
+  if (mailbox?.isAgent !== true) return
+  throw new ProductError('insufficient_permissions', 'The inbox of an agent does not answer by itself.')
+}
+
+/** @throws ProductError validation_error */
+function responseOf(body: Static<typeof NewResponse>): Kept {
+  const { is_enabled: isEnabled, from_date: from = null, to_date: to = null, subject = null } = body
+  const fromDate = from === null ? null : parseTime(from, { param: 'from_date' })
+  const toDate = to === null ? null : parseTime(to, { param: 'to_date', endOfDay: true })
+  if (fromDate !== null && toDate !== null && toDate <= fromDate) {
+    throw invalid('to_date', 'too_small', 'to_date must lie after from_date.')
+  }
+  const [textBody, htmlBody] = [body.text_body || null, body.html_body || null]
+  if (isEnabled && textBody === null && htmlBody === null) {
+    throw invalid('text_body', 'required', 'An answer needs a text_body or an html_body.')
+  }
+  return {
+    ...{ isEnabled, fromDate, toDate, textBody, htmlBody },
+    subject: subject === null ? null : checkSubject('subject', subject),
+  }
+}
+
+async function shown(app: Context, account: Account, tx?: Tx): Promise<Static<typeof VacationResponse>> {
+  const kept = await app.store.vacations.get(account, tx)
+  return {
+    is_enabled: kept.isEnabled,
+    from_date: isoTimeOrNull(kept.fromDate),
+    to_date: isoTimeOrNull(kept.toDate),
+    subject: kept.subject,
+    text_body: kept.textBody,
+    html_body: kept.htmlBody,
+    updated_at: isoTimeOrNull(kept.updatedAt),
+  }
+}
+
+export const vacation = [readVacation, replaceVacation]

@@ -1,0 +1,112 @@
+// The delivery groups of a team.
+
+import { Type } from 'typebox'
+import { notFound } from '../../base/errors.ts'
+import { answer, route } from '../../http/route.ts'
+import { Id, listOf, pageQuery } from '../../http/schema.ts'
+import type { DeliveryGroup as GroupRecord } from '../../outbound/groups.ts'
+import { DeletedOf } from '../schemas/deleted.ts'
+import {
+  DeliveryGroup,
+  DeliveryGroupCreate,
+  DeliveryGroupUpdate,
+  presentGroup,
+  readMember,
+} from '../schemas/delivery-group.ts'
+import { MANAGEMENT_PAGE } from './pages.ts'
+
+const params = Type.Object({ group_id: Id('deliveryGroup') })
+
+const listGroups = route({
+  method: 'GET',
+  path: '/delivery-groups',
+  operation: 'listDeliveryGroups',
+  tag: 'Delivery groups',
+  summary: 'Lists the delivery groups of the team, newest first.',
+  as: 'team',
+  permission: 'provider.read',
+  query: pageQuery({ limit: MANAGEMENT_PAGE }),
+  reply: listOf(DeliveryGroup),
+  async handle({ query: { limit }, after, principal, app }) {
+    const page = await app.outbound.groups.list(principal.teamId, { limit, after })
+    return { items: page.items.map(presentGroup), next: page.next }
+  },
+})
+
+const createGroup = route({
+  method: 'POST',
+  path: '/delivery-groups',
+  operation: 'createDeliveryGroup',
+  tag: 'Delivery groups',
+  summary: 'Makes a delivery group.',
+  description: '409 when the name is taken; 422 `not_found` for an account that is not of the team.',
+  as: 'team',
+  permission: 'provider.create',
+  idempotent: true,
+  body: DeliveryGroupCreate,
+  reply: DeliveryGroup,
+  status: 201,
+  async handle({ body, principal, app }) {
+    const input = { name: body.name, strategy: body.strategy, members: body.members.map(readMember) }
+    const group = await app.outbound.groups.create(principal.teamId, input)
+    return answer({ data: presentGroup(group), headers: { Location: `/api/v1/delivery-groups/${group.id}` } })
+  },
+})
+
+const readGroup = route({
+  method: 'GET',
+  path: '/delivery-groups/{group_id}',
+  operation: 'getDeliveryGroup',
+  tag: 'Delivery groups',
+  summary: 'Shows one delivery group.',
+  as: 'team',
+  permission: 'provider.read',
+  params,
+  reply: DeliveryGroup,
+  etag: true,
+  async handle({ params: { group_id }, principal, app }) {
+    const group = await app.outbound.groups.get(principal.teamId, group_id)
+    if (group === undefined) throw notFound('delivery group')
+    return presentGroup(group)
+  },
+})
+
+const updateGroup = route({
+  method: 'PATCH',
+  path: '/delivery-groups/{group_id}',
+  operation: 'updateDeliveryGroup',
+  tag: 'Delivery groups',
+  summary: 'Changes a delivery group; a list of members replaces the one before.',
+  as: 'team',
+  permission: 'provider.update',
+  params,
+  body: DeliveryGroupUpdate,
+  reply: DeliveryGroup,
+  etag: true,
+  async handle({ params: { group_id }, body, principal, app, request }) {
+    const change = { name: body.name, strategy: body.strategy, members: body.members?.map(readMember) }
+    const matches = (current: GroupRecord) => request.matches(presentGroup(current))
+    return presentGroup(await app.outbound.groups.update(principal.teamId, group_id, change, matches))
+  },
+})
+
+const deleteGroup = route({
+  method: 'DELETE',
+  path: '/delivery-groups/{group_id}',
+  operation: 'deleteDeliveryGroup',
+  tag: 'Delivery groups',
+  summary: 'Ends a delivery group; its accounts stay.',
+  description: '409 while the send_scope of a mailbox names it.',
+  as: 'team',
+  permission: 'provider.delete',
+  params,
+  reply: DeletedOf('deliveryGroup'),
+  etag: true,
+  async handle({ params: { group_id }, principal, app, request }) {
+    const matches = (current: GroupRecord) => request.matches(presentGroup(current))
+    await app.outbound.groups.remove(principal.teamId, group_id, matches)
+    return { deleted: true, id: group_id }
+  },
+})
+
+export const deliveryGroups = [listGroups, createGroup, readGroup, updateGroup, deleteGroup]

@@ -1,0 +1,39 @@
+// Hours, days, weeks and months in UTC: a span cut where one ends and the next begins.
+
+import type { Span } from '../../store/metrics/reports.ts'
+
+export const INTERVALS = ['hour', 'day', 'week', 'month'] as const
+export type Interval = (typeof INTERVALS)[number]
+
+const HOUR_MS = 60 * 60 * 1000
+const DAY = 24
+const WEEK = 7 * DAY
+/** 1970-01-01 was a Thursday; weeks begin on Monday (ISO 8601). */
+const FIRST_MONDAY = 4 * DAY
+
+/** The intervals of a span, oldest first; the first and the last are cut at its ends. */
+export function cut({ from, to }: Span, interval: Interval): Span[] {
+  const spans: Span[] = []
+  for (let start = from; start < to; ) {
+    const end = Math.min(nextAfter(start, interval), to)
+    spans.push({ from: start, to: end })
+    start = end
+  }
+  return spans
+}
+
+/** Where the interval of an hour ends. */
+function nextAfter(hour: number, interval: Interval): number {
+  switch (interval) {
+    case 'hour':
+      return hour + 1
+    case 'day':
+      return (Math.floor(hour / DAY) + 1) * DAY
+    case 'week':
+      return (Math.floor((hour - FIRST_MONDAY) / WEEK) + 1) * WEEK + FIRST_MONDAY
+    case 'month': {
+      const date = new Date(hour * HOUR_MS)
+      return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1) / HOUR_MS
+    }
+  }
+}

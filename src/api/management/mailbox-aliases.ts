@@ -1,0 +1,88 @@
+// The aliases of a mailbox.
+
+import { Type } from 'typebox'
+import { notFound } from '../../base/errors.ts'
+import { ALIASES_MAX } from '../../directory/aliases.ts'
+import { answer, route } from '../../http/route.ts'
+import { Id, listOf, pageQuery } from '../../http/schema.ts'
+import { Alias, presentAlias } from '../schemas/alias.ts'
+import { DeletedOf } from '../schemas/deleted.ts'
+import { record } from '../schemas/record.ts'
+import { EMAIL_TEXT_MAX } from './mailboxes.ts'
+import { MANAGEMENT_PAGE } from './pages.ts'
+
+const ofMailbox = Type.Object({ mailbox_id: Id('mailbox') })
+
+const listAliases = route({
+  method: 'GET',
+  path: '/mailboxes/{mailbox_id}/aliases',
+  operation: 'listMailboxAliases',
+  tag: 'Mailboxes',
+  summary: 'Lists the further addresses of a mailbox, newest first.',
+  as: 'team',
+  permission: 'mailbox.admin.read',
+  params: ofMailbox,
+  query: pageQuery({ limit: MANAGEMENT_PAGE }),
+  reply: listOf(Alias),
+  async handle({ params: { mailbox_id: id }, query: { limit }, after, principal, app }) {
+    const { mailboxes, aliases } = app.directory
+    if ((await mailboxes.get(principal.teamId, id)) === undefined) throw notFound('mailbox')
+    const page = await aliases.list(id, { limit, after })
+    return { items: page.items.map(presentAlias), next: page.next }
+  },
+})
+
+const createAlias = route({
+  method: 'POST',
+  path: '/mailboxes/{mailbox_id}/aliases',
+  operation: 'createMailboxAlias',
+  tag: 'Mailboxes',
+  summary: 'Gives a mailbox a further address.',
+  description:
+    `Mail to it comes to the mailbox at once, and the mailbox may write by it. At most ${ALIASES_MAX} for each mailbox. 409 when a ` +
+    'mailbox or an alias has the address; 422 when the domain is not of the team (`not_found`) or not verified (`unverified_domain`).',
+  as: 'team',
+  permission: 'mailbox.admin.manage',
+  idempotent: true,
+  params: ofMailbox,
+  body: record(
+    'MailboxAliasCreate',
+    'What a new alias is made of.',
+    {
+      email: Type.String({
+        minLength: 3,
+        maxLength: EMAIL_TEXT_MAX,
+        description: 'At a verified domain of the team, in the form of an address of a mailbox.',
+        examples: ['orders@shop.example'],
+      }),
+    },
+    { email: 'orders@shop.example' },
+  ),
+  reply: Alias,
+  status: 201,
+  async handle({ params: { mailbox_id: id }, body, principal, app }) {
+    const alias = await app.directory.aliases.add(principal.teamId, id, body.email)
+    return answer({
+      data: presentAlias(alias),
+      headers: { Location: `/api/v1/mailboxes/${id}/aliases/${alias.id}` },
+    })
+  },
+})
+
+const deleteAlias = route({
+  method: 'DELETE',
+  path: '/mailboxes/{mailbox_id}/aliases/{alias_id}',
+  operation: 'deleteMailboxAlias',
+  tag: 'Mailboxes',
+  summary: 'Takes an alias away: mail to it is refused, the address is free at once.',
+  as: 'team',
+  permission: 'mailbox.admin.manage',
+  params: Type.Object({ mailbox_id: Id('mailbox'), alias_id: Id('alias') }),
+  reply: DeletedOf('alias'),
+  async handle({ params: { mailbox_id, alias_id: id }, principal, app }) {
+    await app.directory.aliases.remove(principal.teamId, mailbox_id, id)
+    return { deleted: true, id }
+  },
+})
+
+export const mailboxAliases = [listAliases, createAlias, deleteAlias]

@@ -1,0 +1,163 @@
+// The API keys of a mailbox.
+
+import { Type } from 'typebox'
+import { notFound } from '../../base/errors.ts'
+import type { Context } from '../../context.ts'
+import { GRACE_SECONDS_MAX, type ApiKey as KeyRecord, MAILBOX_KEYS_MAX } from '../../directory/keys.ts'
+import type { Mailbox } from '../../directory/mailboxes.ts'
+import { MAILBOX_SCOPES } from '../../directory/permissions.ts'
+import { answer, route } from '../../http/route.ts'
+import { Default, Id, listOf, pageQuery, parseTime, TimeQuery, Words } from '../../http/schema.ts'
+import { ApiKey, KeyStatus, NewApiKey, presentKey, presentNewKey } from '../schemas/api-key.ts'
+import { DeletedOf } from '../schemas/deleted.ts'
+import { record } from '../schemas/record.ts'
+import { mailboxMatch } from './mailbox-match.ts'
+import { MANAGEMENT_PAGE } from './pages.ts'
+
+const ofMailbox = Type.Object({ mailbox_id: Id('mailbox') })
+const ofKey = Type.Object({ mailbox_id: Id('mailbox'), key_id: Id('key') })
+
+const listMailboxKeys = route({
+  method: 'GET',
+  path: '/mailboxes/{mailbox_id}/api-keys',
+  operation: 'listMailboxKeys',
+  tag: 'Mailboxes',
+  summary: 'Lists the API keys of a mailbox, newest first.',
+  description: 'Secrets are never shown again.',
+  as: 'team',
+  permission: 'mailbox.admin.manage',
+  params: ofMailbox,
+  query: pageQuery({ limit: MANAGEMENT_PAGE, status: KeyStatus }),
+  reply: listOf(ApiKey),
+  async handle({ params: { mailbox_id }, query: { status, limit }, after, principal, app }) {
+    const { id: mailboxId } = await mailboxOf(app, principal.teamId, mailbox_id)
+    const page = await app.directory.keys.list(principal.teamId, { mailboxId, status, limit, after })
+    return { items: page.items.map(presentKey), next: page.next }
+  },
+})
+
+const createMailboxKey = route({
+  method: 'POST',
+  path: '/mailboxes/{mailbox_id}/api-keys',
+  operation: 'createMailboxKey',
+  tag: 'Mailboxes',
+  summary: 'Issues an API key for a mailbox.',
+  description: `The secret is shown in this answer only. At most ${MAILBOX_KEYS_MAX} active keys for each mailbox (409). \`If-Match\` takes the ETag of the mailbox.`,
+  as: 'team',
+  permission: 'mailbox.admin.manage',
+  idempotent: true,
+  secret: true,
+  params: ofMailbox,
+  body: record(
+    'MailboxKeyCreate',
+    'What a new API key is made of.',
+    {
+      name: Type.String({
+        minLength: 1,
+        maxLength: 100,
+        description: 'For whoever looks at the list of keys.',
+        examples: ['Reading assistant'],
+      }),
+      permissions: Type.Optional(
+        Type.Array(Words(MAILBOX_SCOPES), {
+          minItems: 1,
+          maxItems: MAILBOX_SCOPES.length,
+          uniqueItems: true,
+          description: 'All scopes unless given.',
+        }),
+      ),
+      expires_at: Type.Optional({
+        ...TimeQuery,
+        description: 'In the future, at most 5 years ahead. Never unless given.',
+      }),
+    },
+    { name: 'Reading assistant', permissions: ['mailbox.read', 'email.receive'] },
+  ),
+  reply: NewApiKey,
+  status: 201,
+  etag: true,
+  async handle({ params: { mailbox_id }, body, principal, app, request }) {
+    const input = {
+      name: body.name,
+      permissions: body.permissions,
+      expiresAt: body.expires_at === undefined ? null : parseTime(body.expires_at),
+      createdBy: principal.keyId,
+    }
+    const matches = await mailboxMatch(app, mailbox_id, request)
+    const issued = await app.directory.mailboxes.issueKey(principal.teamId, mailbox_id, input, matches)
+    const Location = `/api/v1/mailboxes/${mailbox_id}/api-keys/${issued.record.id}`
+    return answer({ data: presentNewKey(issued), headers: { Location } })
+  },
+})
+
+const rotateMailboxKey = route({
+  method: 'POST',
+  path: '/mailboxes/{mailbox_id}/api-keys/{key_id}/rotate',
+  operation: 'rotateMailboxKey',
+  tag: 'Mailboxes',
+  summary: 'Gives an API key a new secret.',
+  description:
+    'Id, name, permissions and expiry stay. The new secret is shown in this answer only; 409 when the key is not active.',
+  as: 'team',
+  permission: 'mailbox.admin.manage',
+  idempotent: true,
+  secret: true,
+  params: ofKey,
+  body: record(
+    'MailboxKeyRotate',
+    'How the old secret ends.',
+    {
+      grace_seconds: Default(
+        Type.Integer({
+          minimum: 0,
+          maximum: GRACE_SECONDS_MAX,
+          description: 'Seconds the old secret goes on working.',
+        }),
+        0,
+      ),
+    },
+    { grace_seconds: 3600 },
+  ),
+  bodyOptional: true,
+  reply: NewApiKey,
+  etag: true,
+  async handle({ params: { mailbox_id, key_id }, body, principal, app, request }) {
+    const { id } = await keyOf(app, principal.teamId, mailbox_id, key_id)
+    const matches = (current: KeyRecord) => request.matches(presentKey(current))
+    const issued = await app.directory.keys.rotate(principal.teamId, id, body.grace_seconds, matches)
+    return answer({ data: presentNewKey(issued), version: presentKey(issued.record) })
+  },
+})
+
+const deleteMailboxKey = route({
+  method: 'DELETE',
+  path: '/mailboxes/{mailbox_id}/api-keys/{key_id}',
+  operation: 'deleteMailboxKey',
+  tag: 'Mailboxes',
+  summary: 'Revokes an API key, at once and for ever.',
+  as: 'team',
+  permission: 'mailbox.admin.manage',
+  params: ofKey,
+  reply: DeletedOf('key'),
+  etag: true,
+  async handle({ params: { mailbox_id, key_id }, principal, app, request }) {
+    const key = await keyOf(app, principal.teamId, mailbox_id, key_id)
+    await app.directory.keys.revoke(principal.teamId, key.id, (current) => request.matches(presentKey(current)))
+    return { deleted: true, id: key.id }
+  },
+})
+
+async function mailboxOf(app: Context, teamId: string, id: string): Promise<Mailbox> {
+  const mailbox = await app.directory.mailboxes.get(teamId, id)
+  if (mailbox === undefined) throw notFound('mailbox')
+  return mailbox
+}
+
+async function keyOf(app: Context, teamId: string, mailboxId: string, id: string): Promise<KeyRecord> {
+  await mailboxOf(app, teamId, mailboxId)
+  const key = await app.directory.keys.get(teamId, id)
+  if (key === undefined || key.mailboxId !== mailboxId) throw notFound('API key')
+  return key
+}
+
+export const mailboxKeys = [listMailboxKeys, createMailboxKey, rotateMailboxKey, deleteMailboxKey]

@@ -1,0 +1,22 @@
+// `If-Match` on requests that change a mailbox, as the team that owns it sees it.
+
+import type { Context } from '../../context.ts'
+import type { Tx } from '../../db/db.ts'
+import type { Mailbox } from '../../directory/mailboxes.ts'
+import type { RequestFacts } from '../../http/route.ts'
+import { presentMailboxAdmin } from '../schemas/mailbox.ts'
+import { usageOf } from '../usage.ts'
+
+/** Holds `If-Match` against a mailbox inside the unit of work that changes it, or something it shows. */
+export async function mailboxMatch(
+  app: Context,
+  id: string,
+  request: RequestFacts,
+): Promise<(current: Mailbox, tx: Tx) => Promise<void>> {
+  if (!request.conditional) return async () => {}
+  const usage = await usageOf(app, [id])
+  return async (current, tx) => {
+    const keys = await app.directory.keys.countByMailbox([id], tx)
+    request.matches(presentMailboxAdmin(current, usage.get(id), keys.get(id) ?? 0))
+  }
+}

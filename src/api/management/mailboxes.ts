@@ -1,0 +1,288 @@
+// The mailboxes of a team.
+
+import { type Static, Type } from 'typebox'
+import { conflict, notFound } from '../../base/errors.ts'
+import type { Context } from '../../context.ts'
+import type { Tx } from '../../db/db.ts'
+import {
+  DISPLAY_NAME_MAX,
+  QUOTA_DEFAULT_BYTES,
+  QUOTA_MAX_BYTES,
+  QUOTA_MIN_BYTES,
+} from '../../directory/mailbox-input.ts'
+import type { Mailbox, MailboxInput } from '../../directory/mailboxes.ts'
+import { answer, route } from '../../http/route.ts'
+import { Default, Id, listOf, Nullable, pageQuery } from '../../http/schema.ts'
+import { presentNewKey } from '../schemas/api-key.ts'
+import { DeletedOf } from '../schemas/deleted.ts'
+import { MailboxAdmin, MailboxStatus, NewMailbox, presentMailboxAdmin } from '../schemas/mailbox.ts'
+import { record } from '../schemas/record.ts'
+import { readSendScope, SendScope } from '../schemas/send-scope.ts'
+import { usageOf } from '../usage.ts'
+import { mailboxMatch } from './mailbox-match.ts'
+import { MANAGEMENT_PAGE } from './pages.ts'
+
+/** Longer than any address, so that one with letters beyond ASCII is judged after its domain has been converted. */
+export const EMAIL_TEXT_MAX = 320
+
+const listMailboxes = route({
+  method: 'GET',
+  path: '/mailboxes',
+  operation: 'listMailboxes',
+  tag: 'Mailboxes',
+  summary: 'Lists the mailboxes of the team, newest first.',
+  description: 'Active and suspended ones unless `status` says otherwise.',
+  as: 'team',
+  permission: 'mailbox.admin.read',
+  query: pageQuery({
+    limit: MANAGEMENT_PAGE,
+    status: MailboxStatus,
+    domain_id: { ...Id('domain'), description: 'Mailboxes at this domain; 404 when it is not of the team.' },
+    search: Type.String({ minLength: 1, maxLength: 255, description: 'A part of the address or of the display name.' }),
+    is_agent: Type.Boolean({ description: 'Registered by an agent, or not.' }),
+  }),
+  reply: listOf(MailboxAdmin),
+  async handle({ query, after, principal, app }) {
+    const { status, domain_id: domainId, search, is_agent: isAgent, limit } = query
+    const { domains, mailboxes } = app.directory
+    if (domainId !== undefined && (await domains.get(principal.teamId, domainId)) === undefined)
+      throw notFound('domain')
+    const statuses = status && [status]
+    const page = await mailboxes.list(principal.teamId, { statuses, domainId, search, isAgent, limit, after })
+    return { items: await present(app, page.items), next: page.next }
+  },
+})
+
+const MailboxCreate = record(
+  'MailboxCreate',
+  'What a new mailbox is made of.',
+  {
+    email: Type.String({
+      minLength: 3,
+      maxLength: EMAIL_TEXT_MAX,
+      description:
+        'At a verified domain of the team. Before the @: 1-64 of a-z, 0-9, `_`, `-` and single dots. `+tag` addresses need ' +
+        'no mailbox of their own.',
+      examples: ['ana@shop.example'],
+    }),
+    display_name: Type.Optional(
+      Type.String({ minLength: 1, maxLength: DISPLAY_NAME_MAX, description: 'Used in From.' }),
+    ),
+    quota_bytes: Type.Optional(
+      Type.Integer({
+        minimum: QUOTA_MIN_BYTES,
+        maximum: QUOTA_MAX_BYTES,
+        description: `Bytes of mail it may hold; ${QUOTA_DEFAULT_BYTES} unless given.`,
+      }),
+    ),
+    send_scope: Type.Optional(SendScope),
+    create_api_key: Default(Type.Boolean({ description: 'Also issue a key with all scopes.' }), false),
+  },
+  { email: 'ana@shop.example', display_name: 'Ana', create_api_key: true },
+)
+
+const MailboxUpdate = Type.Object(
+  {
+    display_name: Type.Optional(
+      Nullable(Type.String({ minLength: 1, maxLength: DISPLAY_NAME_MAX, description: 'Used in From; null for none.' })),
+    ),
+    quota_bytes: Type.Optional(
+      Type.Integer({ minimum: QUOTA_MIN_BYTES, maximum: QUOTA_MAX_BYTES, description: 'Bytes of mail it may hold.' }),
+    ),
+    send_scope: Type.Optional(SendScope),
+  },
+  {
+    title: 'MailboxUpdate',
+    description: 'What is to change.',
+    additionalProperties: false,
+    minProperties: 1,
+    examples: [{ display_name: 'Ana of the shop', quota_bytes: 10_737_418_240 }],
+  },
+)
+
+const createMailbox = route({
+  method: 'POST',
+  path: '/mailboxes',
+  operation: 'createMailbox',
+  tag: 'Mailboxes',
+  summary: 'Makes a mailbox, which receives at once.',
+  description:
+    'With its folders Inbox, Drafts, Sent, Junk, Trash and Archive. 409 when the address is in use; 422 when the domain is ' +
+    'not of the team (`not_found`) or not verified (`unverified_domain`).',
+  as: 'team',
+  permission: 'mailbox.admin.create',
+  idempotent: true,
+  secret: true,
+  body: MailboxCreate,
+  reply: NewMailbox,
+  status: 201,
+  async handle({ body, principal, app }) {
+    const { mailboxes } = app.directory
+    const input = inputOf(body)
+    const { mailbox, key } = body.create_api_key
+      ? await mailboxes.createWithKey(principal.teamId, input, principal.keyId)
+      : { mailbox: await mailboxes.create(principal.teamId, input), key: null }
+    const [shown] = await present(app, [mailbox])
+    const data = key === null ? shown : { ...shown, api_key: presentNewKey(key) }
+    return answer({ data, headers: { Location: `/api/v1/mailboxes/${mailbox.id}` } })
+  },
+})
+
+const readMailbox = route({
+  method: 'GET',
+  path: '/mailboxes/{mailbox_id}',
+  operation: 'getMailbox',
+  tag: 'Mailboxes',
+  summary: 'Shows one mailbox.',
+  as: 'team',
+  permission: 'mailbox.admin.read',
+  params: Type.Object({ mailbox_id: Id('mailbox') }),
+  reply: MailboxAdmin,
+  etag: true,
+  async handle({ params: { mailbox_id }, principal, app }) {
+    const mailbox = await app.directory.mailboxes.get(principal.teamId, mailbox_id)
+    if (mailbox === undefined) throw notFound('mailbox')
+    const [shown] = await present(app, [mailbox])
+    return shown
+  },
+})
+
+const params = Type.Object({ mailbox_id: Id('mailbox') })
+
+const updateMailbox = route({
+  method: 'PATCH',
+  path: '/mailboxes/{mailbox_id}',
+  operation: 'updateMailbox',
+  tag: 'Mailboxes',
+  summary: 'Changes the name, the quota or the send scope of a mailbox.',
+  description: 'The address cannot be changed. 422 `below_usage` for a quota smaller than what the mailbox holds.',
+  as: 'team',
+  permission: 'mailbox.admin.manage',
+  params,
+  body: MailboxUpdate,
+  reply: MailboxAdmin,
+  etag: true,
+  async handle({ params: { mailbox_id: id }, body, principal, app, request }) {
+    const before = await app.directory.mailboxes.get(principal.teamId, id)
+    if (before === undefined) throw notFound('mailbox')
+    const usage = await usageOf(app, [id])
+    const change = {
+      displayName: body.display_name,
+      quotaBytes: body.quota_bytes,
+      sendScope: body.send_scope && readSendScope(body.send_scope),
+    }
+    const used = usage.get(id)?.usedBytes ?? 0
+    const matches = await mailboxMatch(app, id, request)
+    const mailbox = await app.directory.mailboxes.update(principal.teamId, id, change, used, matches)
+    const [shown] = await present(app, [mailbox])
+    return shown
+  },
+})
+
+const suspendMailbox = route({
+  method: 'POST',
+  path: '/mailboxes/{mailbox_id}/suspend',
+  operation: 'suspendMailbox',
+  tag: 'Mailboxes',
+  summary: 'Stops a mailbox: mail to it is refused, it cannot send, reading goes on.',
+  as: 'team',
+  permission: 'mailbox.admin.manage',
+  params,
+  body: record(
+    'MailboxSuspend',
+    'Why.',
+    {
+      reason: Type.Optional(Type.String({ minLength: 1, maxLength: 255, description: 'Shown with the mailbox.' })),
+    },
+    { reason: 'Left the team.' },
+  ),
+  bodyOptional: true,
+  reply: MailboxAdmin,
+  etag: true,
+  async handle({ params: { mailbox_id: id }, body, principal, app, request }) {
+    const matches = await mailboxMatch(app, id, request)
+    const suspended = await app.directory.mailboxes.suspend(principal.teamId, id, body.reason, matches)
+    const [shown] = await present(app, [suspended])
+    return shown
+  },
+})
+
+const reactivateMailbox = route({
+  method: 'POST',
+  path: '/mailboxes/{mailbox_id}/reactivate',
+  operation: 'reactivateMailbox',
+  tag: 'Mailboxes',
+  summary: 'Lets a suspended mailbox work again; what it had queued goes out.',
+  as: 'team',
+  permission: 'mailbox.admin.manage',
+  params,
+  reply: MailboxAdmin,
+  etag: true,
+  async handle({ params: { mailbox_id: id }, principal, app, request }) {
+    const matches = await mailboxMatch(app, id, request)
+    const isLiving = livingAgentOf(app)
+    const reactivated = await app.directory.mailboxes.reactivate(principal.teamId, id, async (current, tx) => {
+      await matches(current, tx)
+      await isLiving(current, tx)
+    })
+    const [shown] = await present(app, [reactivated])
+    return shown
+  },
+})
+
+const deleteMailbox = route({
+  method: 'DELETE',
+  path: '/mailboxes/{mailbox_id}',
+  operation: 'deleteMailbox',
+  tag: 'Mailboxes',
+  summary: 'Ends a mailbox for good: its keys end, its address and its aliases are free at once.',
+  description:
+    'Its content is erased after `DELETED_MAILBOX_RETENTION_DAYS`; from then on it is missing. Until then repeating it is no error.',
+  as: 'team',
+  permission: 'mailbox.admin.delete',
+  params,
+  reply: DeletedOf('mailbox'),
+  etag: true,
+  async handle({ params: { mailbox_id: id }, principal, app, request }) {
+    await app.directory.mailboxes.delete(principal.teamId, id, await mailboxMatch(app, id, request))
+    await app.outbound.waiting.cancelOf(id)
+    return { deleted: true, id }
+  },
+})
+
+/** Decisions §5.2: the inbox of an agent that was ended does not come back. The check throws conflict. */
+export function livingAgentOf(app: Context) {
+  return async ({ agentRegistrationId }: Mailbox, tx: Tx): Promise<void> => {
+    if (agentRegistrationId === null) return
+    const registration = await app.agents.registrations.byId(tx, agentRegistrationId)
+    if (registration?.state === 'revoked' || registration?.state === 'expired') {
+      throw conflict(`The registration of this agent is ${registration.state}.`)
+    }
+  }
+}
+
+function inputOf(body: Static<typeof MailboxCreate>): MailboxInput {
+  return {
+    email: body.email,
+    displayName: body.display_name,
+    quotaBytes: body.quota_bytes,
+    sendScope: body.send_scope && readSendScope(body.send_scope),
+  }
+}
+
+async function present(app: Context, mailboxes: readonly Mailbox[]): Promise<MailboxAdmin[]> {
+  const ids = mailboxes.map(({ id }) => id)
+  const usage = await usageOf(app, ids)
+  const keys = await app.directory.keys.countByMailbox(ids)
+  return mailboxes.map((mailbox) => presentMailboxAdmin(mailbox, usage.get(mailbox.id), keys.get(mailbox.id) ?? 0))
+}
+
+export const mailboxes = [
+  listMailboxes,
+  createMailbox,
+  readMailbox,
+  updateMailbox,
+  suspendMailbox,
+  reactivateMailbox,
+  deleteMailbox,
+]

@@ -1,0 +1,56 @@
+// Connecting a Google or Microsoft account (decisions §3.1).
+
+import { Type } from 'typebox'
+import { isoTime } from '../../base/clock.ts'
+import { answer, route } from '../../http/route.ts'
+import { Words } from '../../http/schema.ts'
+import { NAME_MAX, REDIRECT_MAX } from '../../outbound/oauth/oauth.ts'
+import { record } from '../schemas/record.ts'
+import { TimeOf } from '../schemas/time.ts'
+
+const authorize = route({
+  method: 'POST',
+  path: '/providers/oauth/authorize',
+  operation: 'authorizeProvider',
+  tag: 'Providers',
+  summary: 'Begins to connect a Google or Microsoft account.',
+  description:
+    'A person opens `authorization_url`, signs in to the account and allows sending; the account then appears as a provider. ' +
+    'Connecting the same account again renews its connection. 503 when the operator has set up no OAuth client.',
+  as: 'team',
+  permission: 'provider.create',
+  idempotent: true,
+  secret: true,
+  body: record(
+    'ProviderAuthorize',
+    'Which account is to be connected, and what it will be called.',
+    {
+      type: Words(['gmail_api', 'outlook_api'], 'A Google or a Microsoft account.'),
+      name: Type.String({ minLength: 1, maxLength: NAME_MAX, description: 'Name of the new provider.' }),
+      redirect_after: Type.Optional(
+        Type.String({
+          minLength: 1,
+          maxLength: REDIRECT_MAX,
+          description: 'Where the person goes on afterwards: a path or URL of this appliance.',
+          examples: ['/providers'],
+        }),
+      ),
+    },
+    { type: 'gmail_api', name: 'Ana at Gmail' },
+  ),
+  reply: record('ProviderAuthorization', 'Where a person allows the use of the account.', {
+    authorization_url: Type.String({ description: 'To be opened in a browser. It works once.' }),
+    state_expires_at: TimeOf('Until when the person must have come back.'),
+  }),
+  status: 201,
+  async handle({ body, principal, app }) {
+    const { authorizationUrl, stateExpiresAt } = await app.outbound.oauth.authorize(principal.teamId, {
+      type: body.type,
+      name: body.name,
+      redirectAfter: body.redirect_after ?? null,
+    })
+    return answer({ data: { authorization_url: authorizationUrl, state_expires_at: isoTime(stateExpiresAt) } })
+  },
+})
+
+export const providerOauth = [authorize]

@@ -1,0 +1,129 @@
+// The sending accounts of a team.
+
+import { Type } from 'typebox'
+import { notFound } from '../../base/errors.ts'
+import { answer, route } from '../../http/route.ts'
+import { Id, listOf, pageQuery } from '../../http/schema.ts'
+import type { Provider as ProviderRecord } from '../../outbound/records.ts'
+import { DeletedOf } from '../schemas/deleted.ts'
+import {
+  Provider,
+  ProviderStats,
+  ProviderStatus,
+  ProviderType,
+  presentProvider,
+  presentStats,
+} from '../schemas/provider.ts'
+import { ProviderCreate, ProviderUpdate, readNewProvider, readProvider } from '../schemas/provider-input.ts'
+import { MANAGEMENT_PAGE } from './pages.ts'
+
+const params = Type.Object({ provider_id: Id('provider') })
+
+const listProviders = route({
+  method: 'GET',
+  path: '/providers',
+  operation: 'listProviders',
+  tag: 'Providers',
+  summary: 'Lists the sending accounts of the team, newest first.',
+  as: 'team',
+  permission: 'provider.read',
+  query: pageQuery({ limit: MANAGEMENT_PAGE, status: ProviderStatus, type: ProviderType }),
+  reply: listOf(Provider),
+  async handle({ query: { status, type, limit }, after, principal, app }) {
+    const page = await app.outbound.providers.list(principal.teamId, { status, type, limit, after })
+    return { items: page.items.map(presentProvider), next: page.next }
+  },
+})
+
+const readStats = route({
+  method: 'GET',
+  path: '/providers/stats',
+  operation: 'getProviderStats',
+  tag: 'Providers',
+  summary: 'Counts the sending accounts of the team.',
+  as: 'team',
+  permission: 'provider.read',
+  reply: ProviderStats,
+  async handle({ principal, app }) {
+    return presentStats(await app.outbound.providers.stats(principal.teamId))
+  },
+})
+
+const createProvider = route({
+  method: 'POST',
+  path: '/providers',
+  operation: 'createProvider',
+  tag: 'Providers',
+  summary: 'Adds a sending account on SMTP.',
+  description: 'It is checked at once and takes mail when that succeeds. 409 when the team has 100 accounts.',
+  as: 'team',
+  permission: 'provider.create',
+  idempotent: true,
+  body: ProviderCreate,
+  reply: Provider,
+  status: 201,
+  async handle({ body, principal, app }) {
+    const provider = await app.outbound.providers.create(principal.teamId, readNewProvider(body))
+    return answer({ data: presentProvider(provider), headers: { Location: `/api/v1/providers/${provider.id}` } })
+  },
+})
+
+const readOne = route({
+  method: 'GET',
+  path: '/providers/{provider_id}',
+  operation: 'getProvider',
+  tag: 'Providers',
+  summary: 'Shows one sending account.',
+  as: 'team',
+  permission: 'provider.read',
+  params,
+  reply: Provider,
+  etag: true,
+  async handle({ params: { provider_id }, principal, app }) {
+    const provider = await app.outbound.providers.get(principal.teamId, provider_id)
+    if (provider === undefined) throw notFound('provider')
+    return presentProvider(provider)
+  },
+})
+
+const updateProvider = route({
+  method: 'PATCH',
+  path: '/providers/{provider_id}',
+  operation: 'updateProvider',
+  tag: 'Providers',
+  summary: 'Changes a sending account; what is left out stays.',
+  description:
+    'A change of host, port, protocol, user name or password has it checked anew. 409 when it is managed by the operator.',
+  as: 'team',
+  permission: 'provider.update',
+  params,
+  body: ProviderUpdate,
+  reply: Provider,
+  etag: true,
+  async handle({ params: { provider_id }, body, principal, app, request }) {
+    const matches = (current: ProviderRecord) => request.matches(presentProvider(current))
+    const change = readProvider(body)
+    return presentProvider(await app.outbound.providers.update(principal.teamId, provider_id, change, matches))
+  },
+})
+
+const deleteProvider = route({
+  method: 'DELETE',
+  path: '/providers/{provider_id}',
+  operation: 'deleteProvider',
+  tag: 'Providers',
+  summary: 'Ends a sending account; the delivery log keeps its name.',
+  description: '409 when it is shared, or still named by a delivery group or the send_scope of a mailbox.',
+  as: 'team',
+  permission: 'provider.delete',
+  params,
+  reply: DeletedOf('provider'),
+  etag: true,
+  async handle({ params: { provider_id }, principal, app, request }) {
+    const matches = (current: ProviderRecord) => request.matches(presentProvider(current))
+    await app.outbound.providers.remove(principal.teamId, provider_id, matches)
+    return { deleted: true, id: provider_id }
+  },
+})
+
+export const providers = [listProviders, readStats, createProvider, readOne, updateProvider, deleteProvider]

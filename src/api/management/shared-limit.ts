@@ -1,0 +1,121 @@
+// The team's share of the shared Amazon SES account: how much it may send, and asking for more (decisions §3.5).
+
+import { type Static, Type } from 'typebox'
+import type { Context } from '../../context.ts'
+import { answer, route } from '../../http/route.ts'
+import { Id, listOf, pageQuery } from '../../http/schema.ts'
+import { DAILY_MAX, NOTE_MAX } from '../../outbound/shared-limit-record.ts'
+import { record } from '../schemas/record.ts'
+import {
+  LimitRequest,
+  LimitRequestStatus,
+  LimitState,
+  presentLimit,
+  presentLimitRequest,
+  RequestedLimit,
+} from '../schemas/shared-limit.ts'
+import { MANAGEMENT_PAGE } from './pages.ts'
+
+const PATH = '/providers/shared-amazon-ses-limit-request'
+const TAG = 'Providers'
+
+const readLimit = route({
+  method: 'GET',
+  path: PATH,
+  operation: 'getSharedLimit',
+  tag: TAG,
+  summary: 'Shows the daily limit at the shared Amazon SES account, and the request that is pending.',
+  as: 'team',
+  permission: 'provider.read',
+  reply: LimitState,
+  etag: true,
+  async handle({ principal, app }) {
+    return limitState(app, principal.teamId)
+  },
+})
+
+const listRequests = route({
+  method: 'GET',
+  path: `${PATH}s`,
+  operation: 'listLimitRequests',
+  tag: TAG,
+  summary: 'Lists the requests for a higher limit, newest first.',
+  as: 'team',
+  permission: 'provider.read',
+  query: pageQuery({ limit: MANAGEMENT_PAGE, status: LimitRequestStatus }),
+  reply: listOf(LimitRequest),
+  async handle({ query: { status, limit }, after, principal, app }) {
+    const page = await app.outbound.sharedLimit.list({ teamId: principal.teamId, status, limit, after })
+    return { items: page.items.map(presentLimitRequest), next: page.next }
+  },
+})
+
+const createRequest = route({
+  method: 'POST',
+  path: PATH,
+  operation: 'createLimitRequest',
+  tag: TAG,
+  summary: 'Asks the operator for a higher daily limit.',
+  description:
+    '409 while another request is pending, within 24 hours after one was denied, when the account is not enabled for the ' +
+    'team, and when it has no limit.',
+  as: 'team',
+  permission: 'provider.manage',
+  idempotent: true,
+  bodyOptional: true,
+  body: record(
+    'LimitRequestCreate',
+    'What the operator is told beside the numbers; shown to nobody else.',
+    {
+      reason: Type.Optional(Type.String({ minLength: 1, maxLength: NOTE_MAX, description: 'Why more is needed.' })),
+      requested_daily_limit: Type.Optional(
+        Type.Integer({ minimum: 1, maximum: DAILY_MAX, description: 'More than the limit of today.' }),
+      ),
+    },
+    { reason: 'The shop opens in a second country.', requested_daily_limit: 5000 },
+  ),
+  reply: RequestedLimit,
+  status: 201,
+  etag: true,
+  async handle({ body, principal, app, request: facts }) {
+    // Only one request can be pending: of two at once with the same tag, the second is refused for that.
+    if (facts.conditional) facts.matches(await limitState(app, principal.teamId))
+    const { request, limit } = await app.outbound.sharedLimit.create(principal.teamId, {
+      reason: body.reason ?? null,
+      requestedDailyLimit: body.requested_daily_limit ?? null,
+    })
+    const data = { request: presentLimitRequest(request), limit: presentLimit(limit) }
+    return answer({ data, headers: { Location: `/api/v1${PATH}` } })
+  },
+})
+
+const cancelRequest = route({
+  method: 'POST',
+  path: `${PATH}/{request_id}/cancel`,
+  operation: 'cancelLimitRequest',
+  tag: TAG,
+  summary: 'Takes a pending request back.',
+  description: '409 when it is no longer pending.',
+  as: 'team',
+  permission: 'provider.manage',
+  params: Type.Object({ request_id: Id('limitRequest') }),
+  reply: RequestedLimit,
+  etag: true,
+  async handle({ params: { request_id }, principal, app, request: facts }) {
+    if (facts.conditional) facts.matches(await limitState(app, principal.teamId))
+    const { request, limit } = await app.outbound.sharedLimit.cancel(principal.teamId, request_id)
+    const data = { request: presentLimitRequest(request), limit: presentLimit(limit) }
+    return answer({ data, version: await limitState(app, principal.teamId) })
+  },
+})
+
+async function limitState(app: Context, teamId: string): Promise<Static<typeof LimitState>> {
+  const { sharedLimit } = app.outbound
+  const pending = await sharedLimit.pendingOf(teamId)
+  return {
+    limit: presentLimit(await sharedLimit.limitOf(teamId)),
+    pending_request: pending === undefined ? null : presentLimitRequest(pending),
+  }
+}
+
+export const sharedLimit = [readLimit, listRequests, createRequest, cancelRequest]

@@ -1,0 +1,185 @@
+// The team of a key, and its members (decisions §2.3).
+
+import { type Static, Type } from 'typebox'
+import { isoTime } from '../../base/clock.ts'
+import { notFound } from '../../base/errors.ts'
+import type { TeamPrincipal } from '../../directory/principal.ts'
+import type { Team as TeamRecord } from '../../directory/teams.ts'
+import { answer, route } from '../../http/route.ts'
+import { Id, listOf, Nullable, pageQuery, Words } from '../../http/schema.ts'
+import { MEMBER_PERMISSIONS, MEMBER_ROLES, type Member as MemberRecord, type MemberRole } from '../../people/members.ts'
+import type { Invited } from '../../people/people.ts'
+import { DeletedOf } from '../schemas/deleted.ts'
+import { record } from '../schemas/record.ts'
+import { isoTimeOrNull, TimeOf, TimeOrNull } from '../schemas/time.ts'
+import { requireSubset } from './api-keys.ts'
+import { MANAGEMENT_PAGE } from './pages.ts'
+
+const params = Type.Object({ member_id: Id('member') })
+const NO_MORE = 'A key can only make, change and remove members who may do no more than itself (403).'
+const NO_LINK =
+  'No link is mailed to an address of this appliance; `meta.link_mailed` is false then, and an owner or the operator shows the person one.'
+const Role = Words(MEMBER_ROLES, 'owner and admin may do everything, member reads and sends, viewer reads.')
+
+const Team = record('Team', 'A team.', {
+  id: Id('team'),
+  name: Type.String({ minLength: 1, maxLength: 100 }),
+  status: Words(['active', 'suspended']),
+  created_at: TimeOf('When it was made.'),
+})
+
+const Member = record('Member', 'A person who belongs to the team.', {
+  id: Id('member'),
+  email: Type.String({ description: 'Lower-case.' }),
+  display_name: Nullable(Type.String()),
+  role: Role,
+  status: Words(['invited', 'active'], 'Invited until she has signed in.'),
+  invited_at: TimeOf('When she was invited.'),
+  joined_at: TimeOrNull('When she first signed in.'),
+  last_login_at: TimeOrNull('When she last signed in.'),
+})
+
+const readTeam = route({
+  method: 'GET',
+  path: '/team',
+  operation: 'getTeam',
+  tag: 'Team',
+  summary: 'Shows the team of this key.',
+  as: 'team',
+  permission: 'team.read',
+  reply: Team,
+  etag: true,
+  async handle({ principal, app }) {
+    const team = await app.directory.teams.get(principal.teamId)
+    if (team === undefined) throw notFound('team')
+    return presentTeam(team)
+  },
+})
+
+const updateTeam = route({
+  method: 'PATCH',
+  path: '/team',
+  operation: 'updateTeam',
+  tag: 'Team',
+  summary: 'Renames the team of this key.',
+  as: 'team',
+  permission: 'team.manage',
+  body: record(
+    'TeamUpdate',
+    'Its new name.',
+    {
+      name: Type.String({ minLength: 1, maxLength: 100, description: 'For people.', examples: ['Shop'] }),
+    },
+    { name: 'The shop' },
+  ),
+  reply: Team,
+  etag: true,
+  async handle({ body, principal, app, request }) {
+    const matches = (current: TeamRecord) => request.matches(presentTeam(current))
+    return presentTeam(await app.directory.teams.rename(principal.teamId, body.name, matches))
+  },
+})
+
+const listMembers = route({
+  method: 'GET',
+  path: '/team/members',
+  operation: 'listMembers',
+  tag: 'Team',
+  summary: 'Lists the members of the team, the first invited on top.',
+  as: 'team',
+  permission: 'team.read',
+  query: pageQuery({ limit: MANAGEMENT_PAGE }),
+  reply: listOf(Member),
+  async handle({ query: { limit }, after, principal, app }) {
+    const page = await app.people.members.list(principal.teamId, { limit, after })
+    return { items: page.items.map(present), next: page.next }
+  },
+})
+
+const inviteMember = route({
+  method: 'POST',
+  path: '/team/members',
+  operation: 'inviteMember',
+  tag: 'Team',
+  summary: 'Invites a person by mail; the link works for seven days.',
+  description: `${NO_MORE} ${NO_LINK}`,
+  as: 'team',
+  permission: 'team.manage',
+  idempotent: true,
+  body: record(
+    'MemberInvite',
+    'Who, and as what.',
+    {
+      email: Type.String({ minLength: 3, maxLength: 254, description: 'Her address.', examples: ['ana@example.org'] }),
+      role: Role,
+    },
+    { email: 'bob@example.org', role: 'admin' },
+  ),
+  reply: Member,
+  status: 202,
+  async handle({ body, principal, app, request }) {
+    requireRole(principal, body.role)
+    const team = await app.directory.teams.get(principal.teamId)
+    if (team === undefined) throw notFound('team')
+    const reply = (invited: Invited) => ({
+      ...{ data: present(invited), status: 202 as const, meta: { link_mailed: invited.isMailed } },
+    })
+    const invited = await app.people.invite(team, body, (tx, made) => request.keep(tx, reply(made)))
+    return answer(reply(invited))
+  },
+})
+
+const updateMember = route({
+  method: 'PATCH',
+  path: '/team/members/{member_id}',
+  operation: 'updateMember',
+  tag: 'Team',
+  summary: 'Changes what a member may do; a team keeps an owner (409).',
+  description: NO_MORE,
+  as: 'team',
+  permission: 'team.manage',
+  params,
+  body: record('MemberUpdate', 'Her new role.', { role: Role }, { role: 'viewer' }),
+  reply: Member,
+  async handle({ params: { member_id: id }, body, principal, app }) {
+    requireRole(principal, body.role)
+    const { people } = app
+    return present(await people.changeRole(principal.teamId, id, body.role, ({ role }) => requireRole(principal, role)))
+  },
+})
+
+const deleteMember = route({
+  method: 'DELETE',
+  path: '/team/members/{member_id}',
+  operation: 'deleteMember',
+  tag: 'Team',
+  summary: 'Takes a member out of the team; a team keeps an owner (409).',
+  description: NO_MORE,
+  as: 'team',
+  permission: 'team.manage',
+  params,
+  reply: DeletedOf('member'),
+  async handle({ params: { member_id: id }, principal, app }) {
+    await app.people.remove(principal.teamId, id, ({ role }) => requireRole(principal, role))
+    return { deleted: true, id }
+  },
+})
+
+/** A member opens the console with the permissions of a role: without this, whoever invites could make herself owner. */
+function requireRole(principal: TeamPrincipal, role: MemberRole): void {
+  requireSubset(principal, MEMBER_PERMISSIONS[role])
+}
+
+function presentTeam({ id, name, status, createdAt }: TeamRecord): Static<typeof Team> {
+  return { id, name, status, created_at: isoTime(createdAt) }
+}
+
+function present(member: MemberRecord): Static<typeof Member> {
+  const { id, email, displayName, role, status, invitedAt, joinedAt, lastLoginAt } = member
+  return {
+    ...{ id, email, display_name: displayName, role, status, invited_at: isoTime(invitedAt) },
+    ...{ joined_at: isoTimeOrNull(joinedAt), last_login_at: isoTimeOrNull(lastLoginAt) },
+  }
+}
+
+export const team = [readTeam, updateTeam, listMembers, inviteMember, updateMember, deleteMember]

@@ -1,0 +1,120 @@
+// What webhooks were told: the attempts, a test, and telling once more.
+
+import { Type } from 'typebox'
+import { notFound } from '../../base/errors.ts'
+import { answer, route } from '../../http/route.ts'
+import { FilterId, Id, listOf, pageQuery, Timestamp } from '../../http/schema.ts'
+import { record } from '../schemas/record.ts'
+import { EventTypeName, presentWebhook } from '../schemas/webhook.ts'
+import {
+  DeliveryResult,
+  presentDelivery,
+  presentDeliveryDetail,
+  WebhookDelivery,
+  WebhookDeliveryDetail,
+} from '../schemas/webhook-delivery.ts'
+import { LOG_PAGE } from './pages.ts'
+import { webhookOf } from './webhooks.ts'
+
+const ofWebhook = Type.Object({ webhook_id: Id('webhook') })
+const ofDelivery = Type.Object({ webhook_id: Id('webhook'), delivery_id: Id('webhookAttempt') })
+const TESTS_PER_MINUTE = 6
+
+const testWebhook = route({
+  method: 'POST',
+  path: '/webhooks/{webhook_id}/test',
+  operation: 'testWebhook',
+  tag: 'Webhooks',
+  summary: 'Sends a `service.test` event now, whatever types the webhook asks for.',
+  description: `One attempt, whose answer is waited for. 409 when the webhook is disabled; at most ${TESTS_PER_MINUTE} a minute.`,
+  as: 'team',
+  permission: 'webhook.manage',
+  params: ofWebhook,
+  pace: { times: TESTS_PER_MINUTE, seconds: 60 },
+  reply: record('WebhookTest', 'What the test event met.', { event_id: Id('event'), delivery: WebhookDelivery }),
+  etag: true,
+  async handle({ params: { webhook_id }, principal, app, request }) {
+    const webhook = await webhookOf(app, principal.teamId, webhook_id)
+    request.matches(presentWebhook(webhook))
+    const { eventId, attemptId } = await app.telling.test(webhook, principal.keyId)
+    const now = app.clock.now()
+    const attempt = await app.telling.attempts.get(webhook.n, attemptId, now)
+    if (attempt === undefined) throw notFound('webhook')
+    const version = presentWebhook(await webhookOf(app, principal.teamId, webhook_id))
+    return answer({ data: { event_id: eventId, delivery: presentDelivery(attempt, now) }, version })
+  },
+})
+
+const listWebhookDeliveries = route({
+  method: 'GET',
+  path: '/webhooks/{webhook_id}/deliveries',
+  operation: 'listWebhookDeliveries',
+  tag: 'Webhooks',
+  summary: 'Lists the attempts to tell a webhook, newest first.',
+  as: 'team',
+  permission: 'webhook.read',
+  params: ofWebhook,
+  query: pageQuery({
+    limit: LOG_PAGE,
+    event_type: EventTypeName,
+    result: DeliveryResult,
+    event_id: { ...FilterId('event'), description: 'Attempts of this event.' },
+  }),
+  reply: listOf(WebhookDelivery),
+  async handle({ params: { webhook_id }, query, after, principal, app }) {
+    const webhook = await webhookOf(app, principal.teamId, webhook_id)
+    const { event_type: eventType, event_id: eventId, result, limit } = query
+    const page = await app.telling.attempts.list(webhook.n, { eventType, eventId, result, limit, after })
+    const now = app.clock.now()
+    return { items: page.items.map((attempt) => presentDelivery(attempt, now)), next: page.next }
+  },
+})
+
+const readWebhookDelivery = route({
+  method: 'GET',
+  path: '/webhooks/{webhook_id}/deliveries/{delivery_id}',
+  operation: 'getWebhookDelivery',
+  tag: 'Webhooks',
+  summary: 'Shows one attempt with the headers and the exact body that were sent.',
+  as: 'team',
+  permission: 'webhook.read',
+  params: ofDelivery,
+  reply: WebhookDeliveryDetail,
+  etag: true,
+  async handle({ params: { webhook_id, delivery_id }, principal, app }) {
+    const webhook = await webhookOf(app, principal.teamId, webhook_id)
+    const now = app.clock.now()
+    const attempt = await app.telling.attempts.get(webhook.n, delivery_id, now)
+    if (attempt === undefined) throw notFound('webhook delivery')
+    return presentDeliveryDetail(attempt, now)
+  },
+})
+
+const replayWebhookDelivery = route({
+  method: 'POST',
+  path: '/webhooks/{webhook_id}/deliveries/{delivery_id}/replay',
+  operation: 'replayWebhookDelivery',
+  tag: 'Webhooks',
+  summary: 'Tells the event of an attempt once more: a new series of attempts under the same event id.',
+  description: '409 when the payload has expired or the webhook is disabled.',
+  as: 'team',
+  permission: 'webhook.manage',
+  params: ofDelivery,
+  idempotent: true,
+  reply: record('WebhookReplay', 'The event and when it is told.', { event_id: Id('event'), scheduled_at: Timestamp }),
+  status: 202,
+  etag: true,
+  async handle({ params: { webhook_id, delivery_id }, principal, app, request }) {
+    const webhook = await webhookOf(app, principal.teamId, webhook_id)
+    if (request.conditional) {
+      const now = app.clock.now()
+      const attempt = await app.telling.attempts.get(webhook.n, delivery_id, now)
+      if (attempt === undefined) throw notFound('webhook delivery')
+      request.matches(presentDeliveryDetail(attempt, now))
+    }
+    const { eventId, scheduledAt } = await app.telling.replay(webhook, delivery_id)
+    return answer({ data: { event_id: eventId, scheduled_at: scheduledAt } })
+  },
+})
+
+export const webhookDeliveries = [testWebhook, listWebhookDeliveries, readWebhookDelivery, replayWebhookDelivery]

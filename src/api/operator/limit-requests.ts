@@ -1,0 +1,86 @@
+// Requests of teams for a higher share of the shared Amazon SES account, as the operator decides them.
+
+import { Type } from 'typebox'
+import { route } from '../../http/route.ts'
+import { Id, listOf, Nullable, pageQuery } from '../../http/schema.ts'
+import { DAILY_MAX, NOTE_MAX } from '../../outbound/shared-limit-record.ts'
+import { MANAGEMENT_PAGE } from '../management/pages.ts'
+import { record } from '../schemas/record.ts'
+import { LimitRequestStatus, OperatorLimitRequest, presentOperatorLimitRequest } from '../schemas/shared-limit.ts'
+
+const params = Type.Object({ request_id: Id('limitRequest') })
+const Note = Type.Optional(Nullable(Type.String({ maxLength: NOTE_MAX, description: 'Shown to the team.' })))
+
+const listRequests = route({
+  method: 'GET',
+  surface: 'operator',
+  path: '/limit-requests',
+  operation: 'listAllLimitRequests',
+  tag: 'Limit requests',
+  summary: 'Lists the requests of all teams, newest first.',
+  as: 'operator',
+  query: pageQuery({
+    limit: MANAGEMENT_PAGE,
+    status: LimitRequestStatus,
+    team_id: { ...Id('team'), description: 'Requests of this team.' },
+  }),
+  reply: listOf(OperatorLimitRequest),
+  async handle({ query: { status, team_id: teamId, limit }, after, app }) {
+    const page = await app.outbound.sharedLimit.list({ teamId, status, limit, after })
+    return { items: page.items.map(presentOperatorLimitRequest), next: page.next }
+  },
+})
+
+const approveRequest = route({
+  method: 'POST',
+  surface: 'operator',
+  path: '/limit-requests/{request_id}/approve',
+  operation: 'approveLimitRequest',
+  tag: 'Limit requests',
+  summary: 'Says yes: the new limit holds at once.',
+  as: 'operator',
+  params,
+  body: record(
+    'LimitApproval',
+    'What the team may send from now on.',
+    {
+      approved_daily_limit: Type.Integer({
+        minimum: 1,
+        maximum: DAILY_MAX,
+        description: 'Recipients a day, more than now.',
+      }),
+      decision_note: Note,
+    },
+    { approved_daily_limit: 5000 },
+  ),
+  reply: OperatorLimitRequest,
+  async handle({ params: { request_id }, body, app }) {
+    const decision = { approvedDailyLimit: body.approved_daily_limit, note: body.decision_note ?? null }
+    return presentOperatorLimitRequest(await app.outbound.sharedLimit.approve(request_id, decision))
+  },
+})
+
+const denyRequest = route({
+  method: 'POST',
+  surface: 'operator',
+  path: '/limit-requests/{request_id}/deny',
+  operation: 'denyLimitRequest',
+  tag: 'Limit requests',
+  summary: 'Says no; the team may ask again after a day.',
+  as: 'operator',
+  params,
+  body: record(
+    'LimitDenial',
+    'Why, if it is to be told.',
+    { decision_note: Note },
+    { decision_note: 'Too early; ask again in a month.' },
+  ),
+  bodyOptional: true,
+  reply: OperatorLimitRequest,
+  async handle({ params: { request_id }, body, app }) {
+    const note = body?.decision_note ?? null
+    return presentOperatorLimitRequest(await app.outbound.sharedLimit.deny(request_id, { note }))
+  },
+})
+
+export const operatorLimitRequests = [listRequests, approveRequest, denyRequest]

@@ -1,0 +1,135 @@
+// The teams of the appliance, as the operator makes and changes them.
+
+import { Type } from 'typebox'
+import { notFound } from '../../base/errors.ts'
+import { answer, route } from '../../http/route.ts'
+import { Id, listOf, Nullable, parseTime } from '../../http/schema.ts'
+import { DAILY_MAX } from '../../outbound/shared-limit-record.ts'
+import { newTeam } from '../../people/new-team.ts'
+import { ApiKeyCreate, NewApiKey, presentNewKey } from '../schemas/api-key.ts'
+import { OperatorTeam, operatorTeam, presentNewTeam, TeamStatus } from '../schemas/operator-team.ts'
+import { record } from '../schemas/record.ts'
+
+const params = Type.Object({ team_id: Id('team') })
+const Name = Type.String({ minLength: 1, maxLength: 100, description: 'For people.' })
+const listTeams = route({
+  method: 'GET',
+  surface: 'operator',
+  path: '/teams',
+  operation: 'listTeams',
+  tag: 'Teams',
+  summary: 'Lists every team, the oldest first.',
+  as: 'operator',
+  reply: listOf(OperatorTeam),
+  async handle({ app }) {
+    const teams = await app.directory.teams.list()
+    return Promise.all(teams.map((team) => operatorTeam(app, team)))
+  },
+})
+
+const createTeam = route({
+  method: 'POST',
+  surface: 'operator',
+  path: '/teams',
+  operation: 'createTeam',
+  tag: 'Teams',
+  summary: 'Makes a team.',
+  as: 'operator',
+  idempotent: true,
+  body: record(
+    'TeamCreate',
+    'What a team is made of.',
+    {
+      name: Name,
+      owner_email: Type.Optional(
+        Type.String({
+          minLength: 3,
+          maxLength: 254,
+          description:
+            'Who is invited as its owner, by mail; at an address of this appliance without one (mailstead login-link).',
+          examples: ['ana@example.org'],
+        }),
+      ),
+    },
+    { name: 'The shop', owner_email: 'ana@example.org' },
+  ),
+  reply: OperatorTeam,
+  status: 201,
+  async handle({ body, app, request }) {
+    const input = { name: body.name, ownerEmail: body.owner_email }
+    const team = await newTeam(app, input, (tx, made) => request.keep(tx, { data: presentNewTeam(made), status: 201 }))
+    return answer({ data: presentNewTeam(team), status: 201 })
+  },
+})
+
+const updateTeam = route({
+  method: 'PATCH',
+  surface: 'operator',
+  path: '/teams/{team_id}',
+  operation: 'updateAnyTeam',
+  tag: 'Teams',
+  summary: 'Changes a team; what is left out stays.',
+  as: 'operator',
+  params,
+  body: record(
+    'OperatorTeamUpdate',
+    'What is to change.',
+    {
+      name: Type.Optional(Name),
+      status: Type.Optional(TeamStatus),
+      ses_enabled: Type.Optional(Type.Boolean({ description: 'Whether it may use the shared Amazon SES account.' })),
+      ses_daily_limit: Type.Optional(
+        Nullable(Type.Integer({ minimum: 0, maximum: DAILY_MAX, description: 'Recipients a day; null for no limit.' })),
+      ),
+    },
+    { name: 'The other shop' },
+  ),
+  reply: OperatorTeam,
+  async handle({ params: { team_id: id }, body, app }) {
+    const { name, status, ses_enabled: enabled, ses_daily_limit: limit } = body
+    const team = await app.db.write(async (tx) => {
+      const changed = await app.directory.teams.changeIn(tx, id, { name, status })
+      if (enabled !== undefined || limit !== undefined) {
+        await app.outbound.sharedLimit.setDailyIn(tx, id, { enabled, limit })
+      }
+      return changed
+    })
+    return operatorTeam(app, team)
+  },
+})
+
+const createTeamKey = route({
+  method: 'POST',
+  surface: 'operator',
+  path: '/teams/{team_id}/api-keys',
+  operation: 'createTeamKey',
+  tag: 'Teams',
+  summary: 'Issues a root key of a team.',
+  as: 'operator',
+  idempotent: true,
+  secret: true,
+  params,
+  body: record(
+    'TeamKeyCreate',
+    'At most one of `role` and `permissions`; the role `root:full` when there is neither.',
+    ApiKeyCreate.properties,
+    { name: 'First key', role: 'root:full' },
+  ),
+  reply: NewApiKey,
+  status: 201,
+  async handle({ params: { team_id: id }, body, app }) {
+    if ((await app.directory.teams.get(id)) === undefined) throw notFound('team')
+    const issued = await app.directory.keys.issue({
+      teamId: id,
+      kind: 'root',
+      name: body.name,
+      role: body.permissions === undefined ? (body.role ?? 'root:full') : body.role,
+      permissions: body.permissions,
+      expiresAt: body.expires_at === undefined ? null : parseTime(body.expires_at),
+      createdBy: 'operator',
+    })
+    return answer({ data: presentNewKey(issued) })
+  },
+})
+
+export const operatorTeams = [listTeams, createTeam, updateTeam, createTeamKey]

@@ -1,0 +1,42 @@
+// Whether the appliance can accept and serve messages: both databases are written and read.
+
+import { ProductError } from '../base/errors.ts'
+import { storageFault } from '../base/storage-fault.ts'
+import type { Context } from '../context.ts'
+import { probeWrite } from '../db/probe.ts'
+import { newestEvent } from '../events/outbox.ts'
+import { readNewestEmail } from '../outbound/log/named-contents.ts'
+import { readNewestContent } from '../store/blobs.ts'
+import { newestInbound } from '../store/inbound-log.ts'
+import { readNewestMessage } from '../store/messages/named-contents.ts'
+
+const NOT_READY_RETRY_SECONDS = 1
+/** Anyone may ask: requests that come together are answered by one check. */
+const checks = new WeakMap<Context, Promise<void>>()
+
+/** @throws ProductError service_unavailable with the first thing that fails */
+export function checkReady(app: Context): Promise<void> {
+  const known = checks.get(app)
+  if (known !== undefined) return known
+  const check = lookAt(app).finally(() => checks.delete(app))
+  checks.set(app, check)
+  return check
+}
+
+async function lookAt(app: Context): Promise<void> {
+  try {
+    for (const db of [app.db, app.blobsDb]) {
+      // An empty unit of work waits its turn, takes the write lock and commits, as a delivery does.
+      await db.write(async () => {})
+      await probeWrite(db.file)
+    }
+    await readNewestMessage(app.db.read)
+    await newestInbound(app.db.read)
+    await newestEvent(app.db.read)
+    await readNewestEmail(app.db.read)
+    await readNewestContent(app.blobsDb.read)
+  } catch (cause) {
+    const sentence = storageFault(cause)?.message ?? 'The database cannot be written now.'
+    throw new ProductError('service_unavailable', sentence, { cause, retryAfter: NOT_READY_RETRY_SECONDS })
+  }
+}

@@ -1,0 +1,95 @@
+// What lies at the roots of the two origins: health, and the documents strangers find the service by.
+
+import type { Config } from '../config/config.ts'
+import { type Route, route } from '../http/route.ts'
+import { issuerOf } from './agents/resources.ts'
+import { checkReady } from './readiness.ts'
+import { Health, ProtectedResource, Readiness } from './schemas/discovery.ts'
+
+const RESOURCE_PATH = '/.well-known/oauth-protected-resource/api/v1'
+
+const readHealth = route({
+  method: 'GET',
+  path: '/healthz',
+  root: true,
+  surface: 'both',
+  operation: 'getHealth',
+  tag: 'Service',
+  summary: 'Says that the process is up.',
+  as: 'none',
+  bare: true,
+  reply: Health,
+  async handle() {
+    return { status: 'ok' }
+  },
+})
+
+const readReadiness = route({
+  method: 'GET',
+  path: '/readyz',
+  root: true,
+  operation: 'getReadiness',
+  tag: 'Service',
+  summary: 'Says whether messages can be accepted and read: 503 while a database cannot be written or read.',
+  as: 'none',
+  bare: true,
+  reply: Readiness,
+  async handle({ app }) {
+    await checkReady(app)
+    const complaint = app.guard.complaint()
+    return { status: 'ok', ...(complaint === null ? {} : { details: [complaint] }) }
+  },
+})
+
+const readAppResource = route({
+  method: 'GET',
+  path: RESOURCE_PATH,
+  root: true,
+  surface: 'app',
+  operation: 'getProtectedResource',
+  tag: 'Service',
+  summary: 'Tells clients where a credential for the Management and Mailbox API comes from (RFC 9728).',
+  as: 'none',
+  bare: true,
+  open: true,
+  reply: ProtectedResource,
+  async handle({ app: { config } }) {
+    return {
+      ...resource(config, config.APP_ORIGIN),
+      resource_name: 'Mail appliance: Management and Mailbox API',
+      scopes_supported: ['mailbox.read', 'email.receive'],
+    }
+  },
+})
+
+const readSendResource = route({
+  method: 'GET',
+  path: RESOURCE_PATH,
+  root: true,
+  surface: 'send',
+  operation: 'getSendingProtectedResource',
+  tag: 'Service',
+  summary: 'Tells clients where a credential for the Sending API comes from (RFC 9728).',
+  as: 'none',
+  bare: true,
+  open: true,
+  reply: ProtectedResource,
+  async handle({ app: { config } }) {
+    return {
+      ...resource(config, config.SEND_ORIGIN),
+      resource_name: 'Mail appliance: Sending API',
+      scopes_supported: ['email.send'],
+    }
+  },
+})
+
+function resource(config: Config, origin: string) {
+  return {
+    resource: `${origin}/api/v1`,
+    authorization_servers: [issuerOf(config)],
+    bearer_methods_supported: ['header'],
+    resource_documentation: `${origin}/api/v1/openapi.json`,
+  }
+}
+
+export const rootDocuments: readonly Route[] = [readHealth, readReadiness, readAppResource, readSendResource]

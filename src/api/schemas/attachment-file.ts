@@ -1,0 +1,50 @@
+// A file with an id of its own, in a mail or uploaded beforehand, as it is shown.
+
+import { type Static, Type } from 'typebox'
+import { isoTime } from '../../base/clock.ts'
+import { Id, Nullable, Words } from '../../http/schema.ts'
+import type { BlobNamer } from '../../store/blob-names.ts'
+import type { StoredFile } from '../../store/contents.ts'
+import { BlobId } from './blob-id.ts'
+import { record } from './record.ts'
+import { isoTimeOrNull, TimeOf, TimeOrNull } from './time.ts'
+
+export const AttachmentFile = record(
+  'AttachmentFile',
+  'A file of the mailbox: a part of a message, or an upload. The name and type of a part are the word of whoever sent it.',
+  {
+    id: Id('attachment'),
+    blob_id: BlobId('The same for equal content in one mailbox.'),
+    message_id: Nullable({ ...Id('message'), description: 'The message it is a part of; null for an upload.' }),
+    part_id: Nullable(Type.String({ description: 'Number of the MIME part, as in IMAP; null for an upload.' })),
+    filename: Type.String(),
+    content_type: Type.String(),
+    size_bytes: Type.Integer({ minimum: 0, description: 'Decoded size in bytes.' }),
+    sha256: Type.String({ pattern: '^[0-9a-f]{64}$', description: 'Of the decoded bytes.' }),
+    disposition: Words(['attachment', 'inline']),
+    content_id: Nullable(Type.String({ description: 'Without angle brackets.' })),
+    inline: Type.Boolean({ description: 'Shown inside the HTML body, which refers to it by Content-ID.' }),
+    created_at: TimeOf('When it came.'),
+    expires_at: TimeOrNull('When an upload goes that no message holds; null for everything else.'),
+  },
+)
+export type AttachmentFile = Static<typeof AttachmentFile>
+
+/** @param nameOf gives the public name of content by its SHA-256 */
+export function presentFile(file: StoredFile, nameOf: BlobNamer): AttachmentFile {
+  return {
+    id: file.id,
+    blob_id: nameOf(file.sha256),
+    message_id: file.messageId,
+    part_id: file.partId,
+    filename: file.filename,
+    content_type: file.contentType,
+    size_bytes: file.sizeBytes,
+    sha256: Buffer.from(file.sha256).toString('hex'),
+    disposition: file.disposition,
+    content_id: file.contentId,
+    inline: file.inline,
+    created_at: isoTime(file.createdAt),
+    expires_at: isoTimeOrNull(file.expiresAt),
+  }
+}

@@ -1,0 +1,125 @@
+// A domain, the DNS records it needs, and what a look at DNS found.
+
+import { type Static, Type } from 'typebox'
+import { isoTime } from '../../base/clock.ts'
+import type { DomainCheck as CheckRecord } from '../../directory/domain-checks.ts'
+import type { Domain as DomainRecord } from '../../directory/domains.ts'
+import { Id, Words } from '../../http/schema.ts'
+import { record } from './record.ts'
+import { isoTimeOrNull, TimeOf, TimeOrNull } from './time.ts'
+
+export const VerificationStatus = Words(
+  ['pending', 'verified', 'failed'],
+  'A pending domain is checked by itself for 72 hours, then it is failed; a verified one is checked daily.',
+)
+
+const DnsRecord = record('DnsRecord', 'A TXT record; a CNAME where the value is a host name.', {
+  name: Type.String(),
+  value: Type.String(),
+})
+
+const MxRecord = record('MxRecord', 'An MX record of the domain itself.', {
+  priority: Type.Integer({ minimum: 0, maximum: 65535 }),
+  target: Type.String(),
+})
+
+const DnsRecords = record(
+  'DnsRecords',
+  'What the owner of the domain puts into DNS; `verification` alone decides `verification_status`.',
+  {
+    mx: Type.Array(MxRecord, { description: 'One for each host of this appliance.' }),
+    spf: DnsRecord,
+    dmarc: DnsRecord,
+    dkim: Type.Array(DnsRecord),
+    verification: DnsRecord,
+  },
+)
+
+export const Domain = record(
+  'Domain',
+  'A domain of the team. Its records do not change, but that `dkim` shows the next key while one waits for its record.',
+  {
+    id: Id('domain'),
+    domain: Type.String({ description: 'Lower-case, in A-labels.' }),
+    verification_status: VerificationStatus,
+    ses_dkim_status: Type.String({ description: 'not_started, pending, success, failed or temporary_failure.' }),
+    verified_at: TimeOrNull('Last time the verification record was found, null before the first.'),
+    created_at: TimeOf('When it was made.'),
+    dns_records: DnsRecords,
+  },
+  {
+    id: 'mdom_0a1b2c3d4e5f6g7h8i9j0k1l',
+    domain: 'shop.example',
+    verification_status: 'verified',
+    ses_dkim_status: 'not_started',
+    verified_at: '2030-01-02T03:04:05.000Z',
+    created_at: '2030-01-02T03:04:05.000Z',
+    dns_records: {
+      mx: [{ priority: 10, target: 'mail.example' }],
+      spf: { name: 'shop.example', value: 'v=spf1 include:_spf.mail.example ~all' },
+      dmarc: { name: '_dmarc.shop.example', value: 'v=DMARC1; p=none; rua=mailto:dmarc@mail.example' },
+      dkim: [{ name: 's1._domainkey.shop.example', value: 'v=DKIM1; k=rsa; p=MIIBIjANBg…' }],
+      verification: {
+        name: '_mail-verify.shop.example',
+        value: 'mail-verification=0a1b2c3d4e5f6g7h8i9j0k1l2m3n4o5p',
+      },
+    },
+  },
+)
+export type Domain = Static<typeof Domain>
+
+const DomainCheck = record('DomainCheck', 'One record as it should be and as DNS answered for it.', {
+  record: Words(['verification', 'mx', 'spf', 'dkim', 'dmarc']),
+  name: Type.String({ description: 'The name asked for.' }),
+  expected: Type.String(),
+  found: Type.Array(Type.String(), { description: 'Empty also when no name server answered.' }),
+  ok: Type.Boolean(),
+  required: Type.Boolean({ description: 'True for the verification record only.' }),
+})
+
+export const DomainVerification = record(
+  'DomainVerification',
+  'The domain after the look at DNS, and what was found.',
+  {
+    ...Domain.properties,
+    checks: Type.Array(DomainCheck),
+  },
+)
+export type DomainVerification = Static<typeof DomainVerification>
+
+export function presentDomain(domain: DomainRecord): Domain {
+  const { mx, spf, dmarc, dkim, verification } = domain.records
+  return {
+    id: domain.id,
+    domain: domain.name,
+    verification_status: domain.verificationStatus,
+    ses_dkim_status: domain.sesDkimStatus,
+    verified_at: isoTimeOrNull(domain.verifiedAt),
+    created_at: isoTime(domain.createdAt),
+    dns_records: {
+      mx: mx.map(({ priority, target }) => ({ priority, target })),
+      spf: presentRecord(spf),
+      dmarc: presentRecord(dmarc),
+      dkim: dkim.map(presentRecord),
+      verification: presentRecord(verification),
+    },
+  }
+}
+
+export function presentVerification(domain: DomainRecord, checks: readonly CheckRecord[]): DomainVerification {
+  return {
+    ...presentDomain(domain),
+    checks: checks.map(({ record, name, expected, found, ok, required }) => ({
+      record,
+      name,
+      expected,
+      found,
+      ok,
+      required,
+    })),
+  }
+}
+
+function presentRecord({ name, value }: { name: string; value: string }): Static<typeof DnsRecord> {
+  return { name, value }
+}

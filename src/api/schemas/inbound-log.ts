@@ -1,0 +1,121 @@
+// One recipient of one mail that reached the team, and what became of it.
+
+import { type Static, Type } from 'typebox'
+import { isoTime } from '../../base/clock.ts'
+import { Id, Nullable, Words } from '../../http/schema.ts'
+import type { InboundRow } from '../../store/inbound-log.ts'
+import { AuthResult } from './auth-result.ts'
+import { Evidence, presentEvidence } from './evidence.ts'
+import { record } from './record.ts'
+import { TimeOf } from './time.ts'
+
+export const InboundStatus = Words(
+  ['stored', 'junk', 'refused', 'deferred', 'duplicate', 'discarded'],
+  '`stored` lies in the Inbox or where the script of the mailbox filed it, `junk` in Junk, `duplicate` was there already, ' +
+    '`discarded` was thrown away by that script, or is an automatic message that nobody takes and nobody can be told of; the sender of a `deferred` one tries again.',
+)
+
+const InboundReason = Words([
+  'unknown_recipient',
+  'mailbox_suspended',
+  'mailbox_full',
+  'sender_filtered',
+  'dmarc_reject',
+  'spam',
+  'bad_bytes',
+  'too_large',
+  'rate_limited',
+  'temporary_failure',
+  'not_a_report',
+])
+
+const InboundAuthentication = record('InboundAuthentication', 'What was found about the sender.', {
+  spf: AuthResult,
+  dkim: AuthResult,
+  dmarc: AuthResult,
+  arc: AuthResult,
+})
+
+export const InboundLog = record(
+  'InboundLog',
+  'One recipient of one mail that reached a domain of the team, whatever became of it.',
+  {
+    id: Id('inboundLog'),
+    status: InboundStatus,
+    reason: Nullable(InboundReason),
+    detail: Type.String({ maxLength: 300, description: 'The sentence the sender was told.' }),
+    smtp_reply: Type.String({ description: 'The reply line: code, enhanced code, text.' }),
+    mail_from: Type.String({ description: 'Envelope sender; "" for bounces.' }),
+    rcpt_to: Type.String({ description: 'Envelope recipient.' }),
+    header_from: Nullable(
+      Type.String({ description: 'From field; null when the mail was turned away before its content.' }),
+    ),
+    subject: Nullable(Type.String()),
+    remote_address: Type.String({ description: 'IP address of the sending host.' }),
+    remote_name: Nullable(Type.String({ description: 'Its name in DNS, where that name leads back to the address.' })),
+    helo: Type.String({ description: 'The name it gave itself.' }),
+    tls: Nullable(Type.String({ description: 'TLS version and cipher; null for plain text.' })),
+    size_bytes: Nullable(Type.Integer({ minimum: 0 })),
+    authentication: Nullable(InboundAuthentication),
+    spam_score: Nullable(Type.Number()),
+    mailbox_id: Nullable(Id('mailbox')),
+    message_id: Nullable(Id('message')),
+    created_at: TimeOf('When the outcome was known.'),
+  },
+  {
+    id: 'ilog_0a1b2c3d4e5f6g7h8i9j0k1l',
+    status: 'refused',
+    reason: 'sender_filtered',
+    detail: 'This mailbox does not take mail from you',
+    smtp_reply: '550 5.7.1 This mailbox does not take mail from you',
+    mail_from: 'offers@spam.example',
+    rcpt_to: 'ana@shop.example',
+    header_from: 'offers@spam.example',
+    subject: 'You have won',
+    remote_address: '192.0.2.7',
+    remote_name: null,
+    helo: 'mail.spam.example',
+    tls: 'TLSv1.3 TLS_AES_256_GCM_SHA384',
+    size_bytes: 4310,
+    authentication: { spf: 'pass', dkim: 'none', dmarc: 'none', arc: 'none' },
+    spam_score: 1.2,
+    mailbox_id: 'mbx_0a1b2c3d4e5f6g7h8i9j0k1l',
+    message_id: null,
+    created_at: '2030-01-02T03:04:05.000Z',
+  },
+)
+export type InboundLog = Static<typeof InboundLog>
+
+export const InboundLogDetail = record('InboundLogDetail', 'The same with everything the outcome rests on.', {
+  ...InboundLog.properties,
+  evidence: Evidence,
+})
+export type InboundLogDetail = Static<typeof InboundLogDetail>
+
+export function presentInbound(row: InboundRow): InboundLog {
+  return {
+    id: row.id,
+    status: row.status,
+    reason: row.reason,
+    detail: row.detail,
+    smtp_reply: row.smtpReply,
+    mail_from: row.mailFrom,
+    rcpt_to: row.rcptTo,
+    header_from: row.headerFrom,
+    subject: row.subject,
+    remote_address: row.remoteAddress,
+    remote_name: row.remoteName,
+    helo: row.helo,
+    tls: row.tls,
+    size_bytes: row.sizeBytes,
+    authentication: row.authentication,
+    spam_score: row.spamScore,
+    mailbox_id: row.mailboxId,
+    message_id: row.messageId,
+    created_at: isoTime(row.createdAt),
+  }
+}
+
+export function presentInboundDetail(row: InboundRow & { evidence: Record<string, unknown> }): InboundLogDetail {
+  return { ...presentInbound(row), evidence: presentEvidence(row.evidence) }
+}

@@ -1,0 +1,121 @@
+// A mailbox: as it sees itself, and as the team that owns it sees it.
+
+import { type Static, Type } from 'typebox'
+import { isoTime } from '../../base/clock.ts'
+import type { Mailbox as MailboxRecord } from '../../directory/mailboxes.ts'
+import { Id, Nullable, Words } from '../../http/schema.ts'
+import type { Account } from '../../store/records.ts'
+import { NewApiKey } from './api-key.ts'
+import { record } from './record.ts'
+import { presentSendScope, SendScope } from './send-scope.ts'
+import { isoTimeOrNull, TimeOf, TimeOrNull } from './time.ts'
+
+export const MailboxStatus = Words(
+  ['active', 'suspended', 'deleted'],
+  'A suspended mailbox can be read, but neither receives nor sends. `deleted` is final.',
+)
+
+const OWN_MEMBERS = {
+  id: Id('mailbox'),
+  email: Type.String({ description: 'Lower-case address. Mail to `name+tag@` comes here as well.' }),
+  display_name: Type.Optional(Type.String({ maxLength: 255, description: 'Used in From. Left out when unset.' })),
+  quota_bytes: Type.Integer({ minimum: 0, description: 'Bytes of stored mail the mailbox may hold.' }),
+  quota_used_bytes: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      description: 'Bytes of stored mail, each message counted once. Left out when the store cannot be read.',
+    }),
+  ),
+  send_scope: SendScope,
+  status: MailboxStatus,
+  created_at: TimeOf('When it was made.'),
+}
+
+const EXAMPLE = {
+  id: 'mbx_0a1b2c3d4e5f6g7h8i9j0k1l',
+  email: 'ana@shop.example',
+  display_name: 'Ana',
+  quota_bytes: 5368709120,
+  quota_used_bytes: 48213,
+  send_scope: { type: 'all' },
+  status: 'active',
+  created_at: '2030-01-02T03:04:05.000Z',
+}
+
+export const Mailbox = record('Mailbox', 'The mailbox a credential is for, as it sees itself.', OWN_MEMBERS, EXAMPLE)
+export type Mailbox = Static<typeof Mailbox>
+
+export const MailboxAdmin = record(
+  'MailboxAdmin',
+  'A mailbox as the team that owns it sees it.',
+  {
+    ...OWN_MEMBERS,
+    domain_id: Id('domain'),
+    status_reason: Nullable(Type.String({ description: 'Why it is suspended, where a reason was given.' })),
+    is_agent: Type.Boolean({ description: 'An agent registered it.' }),
+    agent_registration_id: Nullable(Type.String()),
+    message_count: Type.Optional(
+      Type.Integer({ minimum: 0, description: 'Stored messages. Left out when the store cannot be read.' }),
+    ),
+    api_key_count: Type.Integer({ minimum: 0, description: 'Active API keys.' }),
+    last_activity_at: TimeOrNull('When its mail last changed, null before the first change.'),
+    updated_at: TimeOf('When its settings last changed.'),
+    suspended_at: TimeOrNull('When it was suspended, null while it is not.'),
+    deleted_at: TimeOrNull('When it was deleted, null while it is not.'),
+  },
+  {
+    ...EXAMPLE,
+    domain_id: 'mdom_0a1b2c3d4e5f6g7h8i9j0k1l',
+    status_reason: null,
+    is_agent: false,
+    agent_registration_id: null,
+    message_count: 12,
+    api_key_count: 1,
+    last_activity_at: '2030-01-02T03:04:05.000Z',
+    updated_at: '2030-01-02T03:04:05.000Z',
+    suspended_at: null,
+    deleted_at: null,
+  },
+)
+export type MailboxAdmin = Static<typeof MailboxAdmin>
+
+export const NewMailbox = record('NewMailbox', 'A new mailbox, with its first API key when one was asked for.', {
+  ...MailboxAdmin.properties,
+  api_key: Type.Optional(NewApiKey),
+})
+export type NewMailbox = Static<typeof NewMailbox>
+
+/** @param account its mail side; undefined when the store cannot be read */
+export function presentMailbox(mailbox: MailboxRecord, account: Account | undefined): Mailbox {
+  return {
+    id: mailbox.id,
+    email: mailbox.email,
+    ...(mailbox.displayName === null ? {} : { display_name: mailbox.displayName }),
+    quota_bytes: mailbox.quotaBytes,
+    ...(account === undefined ? {} : { quota_used_bytes: account.usedBytes }),
+    send_scope: presentSendScope(mailbox.sendScope),
+    status: mailbox.status,
+    created_at: isoTime(mailbox.createdAt),
+  }
+}
+
+/** @param keyCount active API keys of the mailbox */
+export function presentMailboxAdmin(
+  mailbox: MailboxRecord,
+  account: Account | undefined,
+  keyCount: number,
+): MailboxAdmin {
+  return {
+    ...presentMailbox(mailbox, account),
+    domain_id: mailbox.domainId,
+    status_reason: mailbox.statusReason,
+    is_agent: mailbox.isAgent,
+    agent_registration_id: mailbox.agentRegistrationId,
+    ...(account === undefined ? {} : { message_count: account.messageCount }),
+    api_key_count: keyCount,
+    last_activity_at: isoTimeOrNull(account?.lastActivityAt ?? null),
+    updated_at: isoTime(mailbox.updatedAt),
+    suspended_at: isoTimeOrNull(mailbox.suspendedAt),
+    deleted_at: isoTimeOrNull(mailbox.deletedAt),
+  }
+}

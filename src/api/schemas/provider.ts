@@ -1,0 +1,210 @@
+// A sending account as it is shown: everything but its secrets (specification §2.2).
+
+import { type Static, Type } from 'typebox'
+import { isoTime } from '../../base/clock.ts'
+import { Id, Nullable, Timestamp, Words } from '../../http/schema.ts'
+import { allowedActions, type ProviderStats as Stats, type Tested } from '../../outbound/providers/providers.ts'
+import type { Provider as ProviderRecord } from '../../outbound/records.ts'
+import { record } from './record.ts'
+import { isoTimeOrNull, TimeOf, TimeOrNull } from './time.ts'
+
+export const ProviderType = Words(
+  ['smtp', 'gmail_api', 'outlook_api', 'amazon_ses'],
+  '`amazon_ses` is the shared account the operator manages.',
+)
+export const ProviderStatus = Words(
+  ['active', 'inactive', 'error', 'pending'],
+  'Only an active account takes mail. `pending`: it is being checked; `error`: it failed and is checked again from time to time.',
+)
+export const SmtpProtocol = Words(
+  ['tls', 'ssl', 'none', 'starttls'],
+  '`ssl`: TLS from the first byte; `starttls`: STARTTLS or nothing; `tls`: TLS in the way the port implies (465 from the first byte, ' +
+    'else STARTTLS); `none`: never encrypted. Certificates are verified.',
+)
+
+const QuotaRange = record('QuotaRange', 'The cap of each window is drawn from this range.', {
+  min: Type.Integer({ minimum: 1 }),
+  max: Type.Integer({ minimum: 1 }),
+})
+
+const Quotas = record('Quotas', 'Recipients in each fixed UTC window; null for no cap.', {
+  per_second: Nullable(QuotaRange),
+  per_minute: Nullable(QuotaRange),
+  per_hour: Nullable(QuotaRange),
+  per_day: Nullable(QuotaRange),
+})
+
+const EXAMPLE = {
+  id: 'dprov_m1n2b3v4c5x6z7l8k9j0h1g2',
+  name: 'Primary SMTP',
+  type: 'smtp',
+  status: 'active',
+  status_reason: null,
+  is_active: true,
+  is_shared: false,
+  is_editable: true,
+  allowed_actions: { update: true, delete: true, activate: false, deactivate: true, test: true },
+  smtp_host: 'smtp.example.com',
+  smtp_port: 587,
+  smtp_protocol: 'starttls',
+  smtp_username: 'shop',
+  has_smtp_password: true,
+  from_email: 'news@shop.example',
+  from_name: 'Shop',
+  reply_to_email: null,
+  reply_to_name: null,
+  return_path: null,
+  verp: false,
+  oauth_email: null,
+  has_refresh_token: false,
+  quotas: { per_second: null, per_minute: { min: 50, max: 60 }, per_hour: null, per_day: null },
+  percentage: 70,
+  tracking_domain: null,
+  created_at: '2030-01-02T03:04:05.000Z',
+  updated_at: '2030-01-02T03:04:05.000Z',
+  last_tested_at: '2030-01-02T03:04:06.000Z',
+  last_used_at: null,
+}
+
+const text = (description: string) => Nullable(Type.String({ description }))
+
+export const Provider = record(
+  'Provider',
+  'A sending account.',
+  {
+    id: Id('provider'),
+    name: Type.String(),
+    type: ProviderType,
+    status: ProviderStatus,
+    status_reason: text('Why it is in error: the stage that failed and a short text.'),
+    is_active: Type.Boolean({ description: 'True exactly when the status is `active`.' }),
+    is_shared: Type.Boolean({ description: 'The shared Amazon SES account of the team.' }),
+    is_editable: Type.Boolean(),
+    allowed_actions: record('AllowedActions', 'What may be done with it now.', {
+      update: Type.Boolean(),
+      delete: Type.Boolean(),
+      activate: Type.Boolean(),
+      deactivate: Type.Boolean(),
+      test: Type.Boolean(),
+    }),
+    smtp_host: text('Custom SMTP only.'),
+    smtp_port: Nullable(Type.Integer({ description: 'Custom SMTP only.' })),
+    smtp_protocol: Nullable(SmtpProtocol),
+    smtp_username: text('Custom SMTP only.'),
+    has_smtp_password: Type.Boolean({ description: 'The password itself is never shown.' }),
+    from_email: text('Default From address. A connected account always sends as its own address.'),
+    from_name: text('Default From display name.'),
+    reply_to_email: text('Default Reply-To address.'),
+    reply_to_name: text('Default Reply-To display name.'),
+    return_path: text(
+      'Custom SMTP only: envelope sender of everything the account carries; null for its `from_email`.',
+    ),
+    verp: Type.Boolean({
+      description:
+        'The last check showed that the server takes an envelope sender of ours for each message, so that reports about single ' +
+        'messages come back to the appliance. Not used while `return_path` is set.',
+    }),
+    oauth_email: text('Address of a connected account.'),
+    has_refresh_token: Type.Boolean({ description: 'The connected account has a working connection.' }),
+    quotas: Quotas,
+    percentage: Nullable(
+      Type.Integer({ description: 'Share of the traffic; null counts as the mean of the others, 0 takes none.' }),
+    ),
+    tracking_domain: text('Host name for tracking.'),
+    created_at: TimeOf('When it was made.'),
+    updated_at: TimeOf('When its settings last changed.'),
+    last_tested_at: TimeOrNull('When it was last checked or tested.'),
+    last_used_at: TimeOrNull('Start of the minute in which it last carried mail.'),
+  },
+  EXAMPLE,
+)
+export type Provider = Static<typeof Provider>
+
+const count = () => Type.Integer({ minimum: 0 })
+
+export const ProviderStats = record('ProviderStats', 'How many sending accounts the team has.', {
+  total: count(),
+  active: count(),
+  inactive: count(),
+  error: count(),
+  pending: count(),
+  by_type: record('ProvidersByType', 'By type.', {
+    smtp: count(),
+    gmail_api: count(),
+    outlook_api: count(),
+    amazon_ses: count(),
+  }),
+  by_status: record('ProvidersByStatus', 'By status.', {
+    active: count(),
+    inactive: count(),
+    error: count(),
+    pending: count(),
+  }),
+})
+
+export const ProviderTest = record('ProviderTest', 'What a test of a sending account found.', {
+  success: Type.Boolean(),
+  stage: Words(
+    ['dns', 'connect', 'tls', 'greeting', 'auth', 'sender', 'recipient', 'data', 'api'],
+    'The last stage that was reached.',
+  ),
+  latency_ms: Type.Integer({ minimum: 0 }),
+  smtp_code: Nullable(Type.Integer()),
+  message: Type.String({ description: 'One sentence, at most 300 characters.' }),
+  tested_at: Timestamp,
+  provider: Provider,
+})
+export type ProviderTest = Static<typeof ProviderTest>
+
+export function presentProvider(provider: ProviderRecord): Provider {
+  const { perSecond, perMinute, perHour, perDay } = provider.quotas
+  const actions = allowedActions(provider)
+  return {
+    id: provider.id,
+    name: provider.name,
+    type: provider.type,
+    status: provider.status,
+    status_reason: provider.statusReason,
+    is_active: provider.status === 'active',
+    is_shared: provider.isShared,
+    is_editable: actions.update,
+    allowed_actions: actions,
+    smtp_host: provider.smtpHost,
+    smtp_port: provider.smtpPort,
+    smtp_protocol: provider.smtpProtocol,
+    smtp_username: provider.smtpUsername,
+    has_smtp_password: provider.hasSmtpPassword,
+    from_email: provider.oauthEmail ?? provider.fromEmail,
+    from_name: provider.fromName,
+    reply_to_email: provider.replyToEmail,
+    reply_to_name: provider.replyToName,
+    return_path: provider.returnPath,
+    verp: provider.takesVerp,
+    oauth_email: provider.oauthEmail,
+    has_refresh_token: provider.hasRefreshToken,
+    quotas: { per_second: perSecond, per_minute: perMinute, per_hour: perHour, per_day: perDay },
+    percentage: provider.percentage,
+    tracking_domain: provider.trackingDomain,
+    created_at: isoTime(provider.createdAt),
+    updated_at: isoTime(provider.updatedAt),
+    last_tested_at: isoTimeOrNull(provider.lastTestedAt),
+    last_used_at: isoTimeOrNull(provider.lastUsedAt),
+  }
+}
+
+export function presentStats({ total, byType, byStatus }: Stats) {
+  return { total, ...byStatus, by_type: byType, by_status: byStatus }
+}
+
+export function presentTest(test: Tested & { provider: ProviderRecord }): ProviderTest {
+  const { success, stage, smtpCode, message } = test.result
+  return {
+    success,
+    stage,
+    latency_ms: test.latencyMs,
+    smtp_code: smtpCode,
+    message,
+    tested_at: isoTime(test.testedAt),
+    provider: presentProvider(test.provider),
+  }
+}

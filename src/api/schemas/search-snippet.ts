@@ -1,0 +1,100 @@
+// What shows why a search found a message: HTML that holds nothing but text and marks.
+
+import { Type } from 'typebox'
+import { Id, Nullable } from '../../http/schema.ts'
+import { NO_WIDTH } from '../../mime/preview.ts'
+import type { Snippet } from '../../store/messages/snippets.ts'
+import type { Excerpt } from '../../store/search/found.ts'
+import { record } from './record.ts'
+
+/** Bytes (UTF-8) of a preview, markup included. */
+export const PREVIEW_BYTES = 255
+const LEAD_BYTES = 60
+const OPEN = '<mark>'
+const CLOSE = '</mark>'
+
+const SAFE: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }
+
+export const SearchSnippet = record('SearchSnippet', 'Why a search found a message.', {
+  message_id: Id('message'),
+  subject: Nullable(
+    Type.String({ description: 'HTML: escaped, what was searched for in `<mark>`. Null when it holds none of it.' }),
+  ),
+  preview: Nullable(
+    Type.String({ description: 'The same of the text around the first hit, at most 255 bytes of UTF-8 in all.' }),
+  ),
+})
+
+export function presentSnippet({ id, subject, body }: Snippet) {
+  return { message_id: id, subject: subject && marked(subject), preview: body && markedAround(body, PREVIEW_BYTES) }
+}
+
+/** One character as it is written, and whether it belongs to a hit. */
+interface Sign {
+  html: string
+  hit: boolean
+}
+
+/** The whole excerpt. */
+export function marked(excerpt: Excerpt): string {
+  return written(signsOf(excerpt))
+}
+
+/** As much of it around its first hit as fits into so many bytes: whole characters, and marks that are closed. */
+export function markedAround(excerpt: Excerpt, bytes: number): string {
+  const signs = signsOf(excerpt)
+  const first = Math.max(
+    0,
+    signs.findIndex(({ hit }) => hit),
+  )
+  const from = leadOf(signs, first)
+  let left = bytes
+  let to = from
+  for (let inMark = false; to < signs.length; to++) {
+    const { html, hit } = signs[to]!
+    left -= Buffer.byteLength(html) + (hit && !inMark ? OPEN.length + CLOSE.length : 0)
+    if (left < 0) break
+    inMark = hit
+  }
+  return written(signs.slice(from, to)).trimEnd()
+}
+
+/** Where the words before a hit begin that are shown with it. */
+function leadOf(signs: readonly Sign[], first: number): number {
+  let from = first
+  for (let left = LEAD_BYTES; from > 0; from--) {
+    left -= Buffer.byteLength(signs[from - 1]!.html)
+    if (left < 0) break
+  }
+  if (from === 0) return 0
+  // Half a word at the start would say nothing.
+  const space = signs.findIndex(({ html }, at) => at >= from && at < first && html === ' ')
+  return space < 0 ? from : space + 1
+}
+
+/** On one line, without what has no width or controls a terminal: white space becomes a single space. */
+function signsOf({ text, hits }: Excerpt): Sign[] {
+  const signs: Sign[] = []
+  let at = 0
+  let next = 0
+  for (const character of text.toWellFormed()) {
+    while (next < hits.length && hits[next]!.end <= at) next++
+    const hit = next < hits.length && hits[next]!.start <= at
+    at += character.length
+    const isSpace = /[\s\x00-\x1f\x7f-\x9f]/.test(character)
+    if (isSpace && (signs.length === 0 || signs.at(-1)!.html === ' ')) continue
+    if (isSpace) signs.push({ html: ' ', hit })
+    else if (!NO_WIDTH.test(character)) signs.push({ html: SAFE[character] ?? character, hit })
+  }
+  return signs
+}
+
+function written(signs: readonly Sign[]): string {
+  let html = ''
+  for (const [at, sign] of signs.entries()) {
+    if (sign.hit && signs[at - 1]?.hit !== true) html += OPEN
+    html += sign.html
+    if (sign.hit && signs[at + 1]?.hit !== true) html += CLOSE
+  }
+  return html
+}

@@ -1,0 +1,67 @@
+// Which sending accounts a mailbox may send through.
+
+import { type Static, Type } from 'typebox'
+import { type Issue, ProductError } from '../../base/errors.ts'
+import type { SendScope as KeptScope } from '../../directory/mailbox-input.ts'
+import { Words } from '../../http/schema.ts'
+import { record } from './record.ts'
+
+const TYPES = ['all', 'providers', 'group'] as const
+type IdMember = 'provider_public_ids' | 'group_public_ids'
+
+// Which list of ids goes with which type.
+const MEMBER_OF: Readonly<Record<(typeof TYPES)[number], IdMember | null>> = {
+  all: null,
+  providers: 'provider_public_ids',
+  group: 'group_public_ids',
+}
+
+export const SendScope = record(
+  'SendScope',
+  'Sending accounts the mailbox may use: all of the team, named ones, or named delivery groups.',
+  {
+    type: Words(TYPES, 'Which sending accounts are meant.'),
+    provider_public_ids: Type.Optional(
+      Type.Array(Type.String({ pattern: '^dprov_[a-z0-9]{24}$' }), {
+        minItems: 1,
+        maxItems: 50,
+        uniqueItems: true,
+        description: 'With type `providers`, and only then.',
+      }),
+    ),
+    group_public_ids: Type.Optional(
+      Type.Array(Type.String({ pattern: '^dgrp_[a-z0-9]{24}$' }), {
+        minItems: 1,
+        maxItems: 10,
+        uniqueItems: true,
+        description: 'With type `group`, and only then.',
+      }),
+    ),
+  },
+  { type: 'all' },
+)
+export type SendScope = Static<typeof SendScope>
+
+export function presentSendScope(scope: KeptScope): SendScope {
+  if (scope.type === 'providers') return { type: scope.type, provider_public_ids: [...scope.providerIds] }
+  if (scope.type === 'group') return { type: scope.type, group_public_ids: [...scope.groupIds] }
+  return { type: scope.type }
+}
+
+/** @throws ProductError validation_error when the ids that go with the type are missing, or others are there (decisions §5.2) */
+export function readSendScope(scope: SendScope): KeptScope {
+  const issues: Issue[] = []
+  for (const member of ['provider_public_ids', 'group_public_ids'] as const) {
+    const wanted = MEMBER_OF[scope.type] === member
+    if (wanted === (scope[member] !== undefined)) continue
+    issues.push({
+      field: `send_scope.${member}`,
+      code: wanted ? 'required' : 'forbidden_value',
+      message: wanted ? `A scope of this type names ${member}.` : `A scope of this type has no ${member}.`,
+    })
+  }
+  if (issues.length > 0) throw new ProductError('validation_error', issues[0]!.message, { issues })
+  if (scope.type === 'providers') return { type: scope.type, providerIds: scope.provider_public_ids! }
+  if (scope.type === 'group') return { type: scope.type, groupIds: scope.group_public_ids! }
+  return { type: scope.type }
+}

@@ -1,0 +1,147 @@
+// What a mailbox credential can do here and now, told from the routes there are.
+
+import { type Static, type TBoolean, Type } from 'typebox'
+import type { MailboxGate } from '../../config/config.ts'
+import { MAILBOX_LIMITS } from '../mailbox/limits.ts'
+import { Mailbox } from './mailbox.ts'
+import { record } from './record.ts'
+
+/** Which endpoint each capability stands for: it is true while the credential may call it. */
+export const CAPABILITY_ENDPOINTS = {
+  messages: {
+    list: 'GET /mailbox/messages',
+    detail: 'GET /mailbox/messages/{message_id}',
+    raw_body: 'GET /mailbox/messages/{message_id}/raw',
+    clean_content: 'GET /mailbox/messages/{message_id}/clean-content',
+    batch_get: 'POST /mailbox/messages/batch-get',
+    count: 'GET /mailbox/messages/count',
+    search_snippets: 'GET /mailbox/messages/search-snippets',
+    changes: 'GET /mailbox/messages/changes',
+    query_changes: 'GET /mailbox/messages/query-changes',
+    keywords: 'PATCH /mailbox/messages/{message_id}/keywords',
+    batch_update: 'POST /mailbox/messages/batch-update',
+    delete: 'DELETE /mailbox/messages/{message_id}',
+    permanent_delete: 'DELETE /mailbox/messages/{message_id}?permanent=true',
+  },
+  threads: {
+    list: 'GET /mailbox/threads',
+    detail: 'GET /mailbox/threads/{thread_id}',
+    messages: 'GET /mailbox/threads/{thread_id}/messages',
+    clean_content: 'GET /mailbox/threads/{thread_id}/clean-content',
+    changes: 'GET /mailbox/threads/changes',
+  },
+  folders: {
+    list: 'GET /mailbox/folders',
+    detail: 'GET /mailbox/folders/{folder_id}',
+    create: 'POST /mailbox/folders',
+    update: 'PATCH /mailbox/folders/{folder_id}',
+    delete: 'DELETE /mailbox/folders/{folder_id}',
+    changes: 'GET /mailbox/folders/changes',
+    query_changes: 'GET /mailbox/folders/query-changes',
+  },
+  submissions: {
+    list: 'GET /mailbox/submissions',
+    detail: 'GET /mailbox/submissions/{submission_id}',
+    changes: 'GET /mailbox/submissions/changes',
+    send: 'POST /mailbox/messages/send',
+  },
+  identities: {
+    list: 'GET /mailbox/identities',
+    changes: 'GET /mailbox/identities/changes',
+    create: 'POST /mailbox/identities',
+    update: 'PATCH /mailbox/identities/{identity_id}',
+    delete: 'DELETE /mailbox/identities/{identity_id}',
+  },
+  quotas: {
+    list: 'GET /mailbox/quotas',
+    usage: 'GET /mailbox/usage',
+    changes: 'GET /mailbox/quotas/changes',
+    update: 'PATCH /mailbox/quotas/{quota_id}',
+  },
+  attachments: {
+    upload: 'POST /mailbox/attachments',
+    download: 'GET /mailbox/attachments/{attachment_id}/content',
+    range_download: 'GET /mailbox/attachments/{attachment_id}/content',
+    metadata: 'GET /mailbox/attachments/{attachment_id}',
+    parsing: 'GET /mailbox/attachments/{attachment_id}/parsed',
+    send_with_uploaded_blob: 'POST /mailbox/messages/send',
+  },
+} as const
+
+/** Which endpoint each gate stands before: the gate is true (shut) while the credential may not call it. */
+export const GATED_ENDPOINTS = {
+  identity_mutation: 'POST /mailbox/identities',
+  quota_mutation: 'PATCH /mailbox/quotas/{quota_id}',
+  vacation_response: 'PUT /mailbox/vacation-response',
+  filter_script_writes: 'POST /mailbox/sieve-scripts',
+  events: 'GET /mailbox/events',
+  raw_protocol: 'POST /mailbox/jmap',
+  attachment_parsing: 'GET /mailbox/attachments/{attachment_id}/parsed',
+  message_copy: 'POST /mailbox/messages/copy',
+  message_import: 'POST /mailbox/messages/import',
+  message_parse: 'POST /mailbox/messages/parse',
+  blob_lookup: 'POST /mailbox/blobs/lookup',
+  blob_copy: 'POST /mailbox/blobs/copy',
+} as const satisfies Record<MailboxGate, string>
+
+/** The groups of `endpoints`; a route belongs to the one its tag names. */
+export const ENDPOINT_GROUPS = ['mailbox', 'messages', 'threads', 'folders', 'submissions', 'usage', 'sync'] as const
+
+const { messages, threads, folders, submissions, identities, quotas, attachments } = CAPABILITY_ENDPOINTS
+
+const Capabilities = record('MailboxCapabilities', 'True for what this credential can do now.', {
+  messages: record('MessageCapabilities', 'Messages.', {
+    ...booleans(messages),
+    update_fields: Type.Array(Type.String(), { description: 'Members a message can be updated in.' }),
+  }),
+  threads: record('ThreadCapabilities', 'Threads.', booleans(threads)),
+  folders: record('FolderCapabilities', 'Folders.', booleans(folders)),
+  submissions: record('SubmissionCapabilities', 'Sending.', booleans(submissions)),
+  identities: record('IdentityCapabilities', 'Identities.', booleans(identities)),
+  quotas: record('QuotaCapabilities', 'Quotas and usage.', booleans(quotas)),
+  attachments: record('AttachmentCapabilities', 'Attachments.', booleans(attachments)),
+  sync: record('SyncCapabilities', 'Following changes.', {
+    typed_changes: Type.Boolean(),
+    types: Type.Array(Type.String()),
+    query_changes: Type.Array(Type.String()),
+  }),
+})
+
+const States = record(
+  'MailboxStates',
+  'Opaque states: one differs from an earlier one when something of its type changed.',
+  {
+    messages: Type.String(),
+    folders: Type.String(),
+    threads: Type.String(),
+    submissions: Type.String(),
+    identities: Type.String(),
+    quotas: Type.String(),
+  },
+)
+
+export const Session = record('MailboxSession', 'What this credential can do in its mailbox, here and now.', {
+  mailbox: record('SessionMailbox', 'The mailbox in short.', {
+    id: Mailbox.properties.id,
+    email: Mailbox.properties.email,
+    display_name: Mailbox.properties.display_name,
+  }),
+  states: States,
+  capabilities: Capabilities,
+  limits: record(
+    'MailboxLimits',
+    'Bounds of the Mailbox API: numbers of things, `chars` in Unicode code points, `bytes` in bytes.',
+    Object.fromEntries(Object.keys(MAILBOX_LIMITS).map((name) => [name, Type.Integer()])),
+  ),
+  gated: record('MailboxGates', 'True for what is withheld from this credential.', booleans(GATED_ENDPOINTS)),
+  endpoints: record(
+    'MailboxEndpoints',
+    'What this credential may call, as `METHOD /path` below the base address.',
+    Object.fromEntries(ENDPOINT_GROUPS.map((group) => [group, Type.Array(Type.String())])),
+  ),
+})
+export type Session = Static<typeof Session>
+
+function booleans<T extends object>(names: T): { [K in keyof T]: TBoolean } {
+  return Object.fromEntries(Object.keys(names).map((name) => [name, Type.Boolean()])) as { [K in keyof T]: TBoolean }
+}

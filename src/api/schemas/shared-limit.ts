@@ -1,0 +1,133 @@
+// The daily limit of a team at the shared Amazon SES account, and its requests to raise it (specification §2.3).
+
+import { type Static, Type } from 'typebox'
+import { isoTime } from '../../base/clock.ts'
+import { Id, Nullable, Words } from '../../http/schema.ts'
+import type { LimitRequest as RequestRecord, SharedLimitState } from '../../outbound/shared-limit.ts'
+import { record } from './record.ts'
+import { isoTimeOrNull, TimeOf, TimeOrNull } from './time.ts'
+
+const Count = Type.Integer({ minimum: 0 })
+
+export const SharedLimit = record(
+  'SharedLimit',
+  'Recipients the team may send to through the shared Amazon SES account in a day that begins at 00:00 UTC.',
+  {
+    provider_id: Nullable({ ...Id('provider'), description: 'Null while the account is not enabled for the team.' }),
+    daily_limit: Nullable({ ...Count, description: 'Null for no limit, and while the account is not enabled.' }),
+    sent_today: { ...Count, description: 'Recipients Amazon SES accepted since 00:00 UTC.' },
+    threshold_usage: Nullable({ ...Count, description: '80 % of the limit.' }),
+    usage_ratio: Nullable(
+      Type.Number({ description: 'Part of the limit that is used, four places; 1 for a limit of 0.' }),
+    ),
+    is_near_limit: Type.Boolean({ description: 'At the threshold or above.' }),
+    can_request_increase: Type.Boolean({
+      description: 'No request is pending, and none was denied in the last 24 hours.',
+    }),
+    pending_request_id: Nullable(Id('limitRequest')),
+  },
+  {
+    provider_id: 'dprov_0a1b2c3d4e5f6g7h8i9j0k1l',
+    daily_limit: 1000,
+    sent_today: 850,
+    threshold_usage: 800,
+    usage_ratio: 0.85,
+    is_near_limit: true,
+    can_request_increase: true,
+    pending_request_id: null,
+  },
+)
+export type SharedLimit = Static<typeof SharedLimit>
+
+export const LimitRequestStatus = Words(
+  ['pending', 'approved', 'denied', 'cancelled'],
+  'The operator approves or denies, the team may cancel; all three are final.',
+)
+
+const LIMIT_REQUEST = {
+  id: Id('limitRequest'),
+  status: LimitRequestStatus,
+  current_daily_limit: { ...Count, description: 'The limit when it was made.' },
+  current_daily_sent: { ...Count, description: 'What had been sent that day when it was made.' },
+  approved_daily_limit: Nullable(Type.Integer({ minimum: 1 })),
+  decision_note: Nullable(Type.String({ description: 'What the operator said.' })),
+  created_at: TimeOf('When it was made.'),
+  decided_at: TimeOrNull('When it was decided or cancelled, null while it is pending.'),
+}
+
+const LIMIT_REQUEST_EXAMPLE = {
+  id: 'slir_0a1b2c3d4e5f6g7h8i9j0k1l',
+  status: 'pending',
+  current_daily_limit: 1000,
+  current_daily_sent: 850,
+  approved_daily_limit: null,
+  decision_note: null,
+  created_at: '2030-01-02T03:04:05.000Z',
+  decided_at: null,
+}
+
+export const LimitRequest = record(
+  'LimitRequest',
+  'A request for a higher daily limit.',
+  LIMIT_REQUEST,
+  LIMIT_REQUEST_EXAMPLE,
+)
+export type LimitRequest = Static<typeof LimitRequest>
+
+export const OperatorLimitRequest = record(
+  'OperatorLimitRequest',
+  'A request for a higher daily limit, with what the team wrote to the operator.',
+  {
+    ...LIMIT_REQUEST,
+    team_id: Id('team'),
+    reason: Nullable(Type.String()),
+    requested_daily_limit: Nullable(Type.Integer({ minimum: 1 })),
+  },
+  { ...LIMIT_REQUEST_EXAMPLE, team_id: 'team_0a1b2c3d4e5f6g7h8i9j0k1l', reason: 'A sale', requested_daily_limit: 5000 },
+)
+export type OperatorLimitRequest = Static<typeof OperatorLimitRequest>
+
+export const LimitState = record('SharedLimitState', 'The limit, and the request that waits for a decision.', {
+  limit: SharedLimit,
+  pending_request: Nullable(LimitRequest),
+})
+
+export const RequestedLimit = record('RequestedLimit', 'A request, and the limit after it.', {
+  request: LimitRequest,
+  limit: SharedLimit,
+})
+
+export function presentLimit(limit: SharedLimitState): SharedLimit {
+  return {
+    provider_id: limit.providerId,
+    daily_limit: limit.dailyLimit,
+    sent_today: limit.sentToday,
+    threshold_usage: limit.thresholdUsage,
+    usage_ratio: limit.usageRatio,
+    is_near_limit: limit.isNearLimit,
+    can_request_increase: limit.canRequestIncrease,
+    pending_request_id: limit.pendingRequestId,
+  }
+}
+
+export function presentLimitRequest(request: RequestRecord): LimitRequest {
+  return {
+    id: request.id,
+    status: request.status,
+    current_daily_limit: request.currentDailyLimit,
+    current_daily_sent: request.currentDailySent,
+    approved_daily_limit: request.approvedDailyLimit,
+    decision_note: request.decisionNote,
+    created_at: isoTime(request.createdAt),
+    decided_at: isoTimeOrNull(request.decidedAt),
+  }
+}
+
+export function presentOperatorLimitRequest(request: RequestRecord): OperatorLimitRequest {
+  return {
+    ...presentLimitRequest(request),
+    team_id: request.teamId,
+    reason: request.reason,
+    requested_daily_limit: request.requestedDailyLimit,
+  }
+}

@@ -1,0 +1,81 @@
+// A Sieve script of a mailbox, and what may be wrong with one.
+
+import { type Static, Type } from 'typebox'
+import { isoTime } from '../../base/clock.ts'
+import { type SieveScript as Kept, SCRIPT_NAME_MAX, type SieveText } from '../../directory/sieve-scripts.ts'
+import { Id } from '../../http/schema.ts'
+import { PROBLEMS_MAX } from '../../sieve/check.ts'
+import { SCRIPT_BYTES_MAX } from '../../sieve/lexer.ts'
+import { record } from './record.ts'
+import { TimeOf } from './time.ts'
+
+/** The text examples are made with. */
+export const SCRIPT = 'require "fileinto";\nif header :contains "list-id" "news" {\n  fileinto "News";\n}\n'
+
+// RFC 5804 1.6: whoever manages scripts by that protocol has to be able to say each name.
+export const ScriptName = Type.String({
+  ...{ minLength: 1, maxLength: SCRIPT_NAME_MAX, pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029]+$' },
+  description: 'Each name once in a mailbox; no control characters.',
+  examples: ['Lists'],
+})
+export const ScriptContent = Type.String({
+  maxLength: SCRIPT_BYTES_MAX,
+  description:
+    'Sieve (RFC 5228) with fileinto, envelope, imap4flags, copy, mailbox, subaddress, relational, body, encoded-character ' +
+    `and comparator-i;ascii-numeric; at most ${SCRIPT_BYTES_MAX} bytes. Nothing that sends mail is there.`,
+  examples: [SCRIPT],
+})
+
+const MEMBERS = {
+  id: Id('sieveScript'),
+  name: ScriptName,
+  is_active: Type.Boolean({ description: 'True for the one script that is run over mail that comes in.' }),
+  size_bytes: Type.Integer({ minimum: 0 }),
+  created_at: TimeOf('When it was made.'),
+  updated_at: TimeOf('When its name or text last changed.'),
+}
+const EXAMPLE = {
+  id: 'sve_0a1b2c3d4e5f6g7h8i9j0k1l',
+  name: 'Lists',
+  is_active: true,
+  size_bytes: SCRIPT.length,
+  created_at: '2030-01-02T03:04:05.000Z',
+  updated_at: '2030-01-02T03:04:05.000Z',
+}
+
+export const SieveScript = record('SieveScript', 'A script without its text.', MEMBERS, EXAMPLE)
+export type SieveScript = Static<typeof SieveScript>
+
+export const SieveScriptDetail = record(
+  'SieveScriptDetail',
+  'A script with its text.',
+  { ...MEMBERS, content: ScriptContent },
+  { ...EXAMPLE, content: SCRIPT },
+)
+export type SieveScriptDetail = Static<typeof SieveScriptDetail>
+
+const ScriptProblem = record('SieveProblem', 'One thing that is wrong with a script.', {
+  line: Type.Integer({ minimum: 1 }),
+  column: Type.Integer({ minimum: 1, description: 'In characters.' }),
+  message: Type.String(),
+})
+
+export const ScriptCheck = record('SieveCheck', 'Whether a script could be kept.', {
+  valid: Type.Boolean(),
+  errors: Type.Array(ScriptProblem, { maxItems: PROBLEMS_MAX, description: 'In the order of the text.' }),
+})
+
+export function presentScript(script: Kept): SieveScript {
+  return {
+    id: script.id,
+    name: script.name,
+    is_active: script.isActive,
+    size_bytes: script.sizeBytes,
+    created_at: isoTime(script.createdAt),
+    updated_at: isoTime(script.updatedAt),
+  }
+}
+
+export function presentScriptDetail(script: SieveText): SieveScriptDetail {
+  return { ...presentScript(script), content: script.content }
+}

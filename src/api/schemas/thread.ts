@@ -1,0 +1,54 @@
+// A conversation: what lists show of it, and the single record.
+
+import { type Static, Type } from 'typebox'
+import { Id } from '../../http/schema.ts'
+import type { States, Thread as StoredThread } from '../../store/records.ts'
+import { Address, presentAddress } from './address.ts'
+import { MessageSummary, presentSummary } from './message-summary.ts'
+import { record } from './record.ts'
+
+const ThreadStates = record('ThreadStates', 'Opaque states of the whole mailbox at the time of the answer.', {
+  thread_state: Type.String({ description: 'Changes whenever a thread of the mailbox does.' }),
+  email_state: Type.String({ description: 'Changes whenever a message of the mailbox does.' }),
+})
+
+export const Thread = record(
+  'Thread',
+  'A conversation. Counts, folders and attachments leave Trash and Junk out unless the whole thread lies there.',
+  {
+    id: Id('thread'),
+    subject: Type.String({ description: 'Subject of the first message.' }),
+    message_count: Type.Integer({ minimum: 0 }),
+    unread_count: Type.Integer({ minimum: 0 }),
+    has_attachments: Type.Boolean(),
+    folder_ids: Type.Array(Id('folder')),
+    participants: Type.Array(Address, { maxItems: 50, description: 'Distinct addresses, first seen first.' }),
+    last_message: MessageSummary,
+    states: ThreadStates,
+  },
+)
+export type Thread = Static<typeof Thread>
+
+export const ThreadDetail = record('ThreadDetail', 'A conversation with the ids of its messages.', {
+  ...Thread.properties,
+  message_ids: Type.Array(Id('message'), { description: 'Oldest first.' }),
+})
+export type ThreadDetail = Static<typeof ThreadDetail>
+
+export function presentThread(thread: StoredThread, states: States): Thread {
+  return {
+    id: thread.id,
+    subject: thread.subject,
+    message_count: thread.messageCount,
+    unread_count: thread.unreadCount,
+    has_attachments: thread.hasAttachments,
+    folder_ids: thread.folderIds,
+    participants: thread.participants.map(presentAddress),
+    last_message: presentSummary(thread.lastMessage),
+    states: { thread_state: states.threads, email_state: states.messages },
+  }
+}
+
+export function presentThreadDetail(thread: StoredThread & { messageIds: string[] }, states: States): ThreadDetail {
+  return { ...presentThread(thread, states), message_ids: thread.messageIds }
+}

@@ -1,0 +1,96 @@
+// One attempt to tell a webhook something, as it is shown (specification §2.9).
+
+import { type Static, Type } from 'typebox'
+import { isoTime } from '../../base/clock.ts'
+import type { Attempt, AttemptDetail } from '../../events/webhooks/records.ts'
+import { Id, Nullable, Words } from '../../http/schema.ts'
+import { record } from './record.ts'
+import { isoTimeOrNull, TimeOf, TimeOrNull } from './time.ts'
+import { EventTypeName } from './webhook.ts'
+
+export const DeliveryResult = Words(
+  ['success', 'retrying', 'failed', 'permanent_failure'],
+  '`retrying`: another attempt was planned; `failed`: none is left; `permanent_failure`: trying again cannot help.',
+)
+
+const EXAMPLE = {
+  id: 'whda_0a1b2c3d4e5f6g7h8i9j0k1l',
+  event_id: 'evt_4k9d2m7q1x8c5v0b3n6z2p7a',
+  event_type: 'message.delivered',
+  result: 'success',
+  response_status: 200,
+  response_ms: 84,
+  delivery_attempt: 1,
+  max_attempts: 8,
+  next_retry_at: null,
+  error_message: null,
+  response_body: 'ok',
+  payload_available: true,
+  payload_expires_at: '2030-01-09T03:04:07.600Z',
+  request_payload_bytes: 701,
+  request_payload_sha256: '94cb99b06995f09e5c97eb79c64889d2cfaa8e0bde8493da58cee834ee0c6041',
+  created_at: '2030-01-02T03:04:07.600Z',
+}
+
+export const WebhookDelivery = record(
+  'WebhookDelivery',
+  'One attempt to tell one event. Rows are never altered; each attempt is a row of its own.',
+  {
+    id: Id('webhookAttempt'),
+    event_id: Id('event'),
+    event_type: EventTypeName,
+    result: DeliveryResult,
+    response_status: Type.Integer({ minimum: 0, description: 'HTTP status of the answer, 0 when none came.' }),
+    response_ms: Type.Integer({ minimum: 0, description: 'Milliseconds until the answer, or until it was given up.' }),
+    delivery_attempt: Type.Integer({ minimum: 1, maximum: 8 }),
+    max_attempts: Type.Integer({ minimum: 1, maximum: 8 }),
+    next_retry_at: TimeOrNull('When the next attempt was planned, null for none.'),
+    error_message: Nullable(Type.String({ description: 'Why there was no usable answer.' })),
+    response_body: Nullable(Type.String({ description: 'At most 4 KiB of the answer.' })),
+    payload_available: Type.Boolean({ description: 'The payload can still be read and replayed.' }),
+    payload_expires_at: TimeOf('Until when the payload is kept.'),
+    request_payload_bytes: Type.Integer({ minimum: 0 }),
+    request_payload_sha256: Type.String({ pattern: '^[0-9a-f]{64}$' }),
+    created_at: TimeOf('When the attempt ended.'),
+  },
+  EXAMPLE,
+)
+export type WebhookDelivery = Static<typeof WebhookDelivery>
+
+export const WebhookDeliveryDetail = record('WebhookDeliveryDetail', 'An attempt with what was sent.', {
+  ...WebhookDelivery.properties,
+  request_headers: Type.Record(Type.String(), Type.String()),
+  request_payload: Nullable(Type.String({ description: 'The exact body, null once it has expired.' })),
+})
+export type WebhookDeliveryDetail = Static<typeof WebhookDeliveryDetail>
+
+/** @param now ms; says whether the payload is still there */
+export function presentDelivery(attempt: Attempt, now: number): WebhookDelivery {
+  return {
+    id: attempt.id,
+    event_id: attempt.eventId,
+    event_type: attempt.eventType,
+    result: attempt.result,
+    response_status: attempt.responseStatus,
+    response_ms: attempt.responseMs,
+    delivery_attempt: attempt.attempt,
+    max_attempts: attempt.maxAttempts,
+    next_retry_at: isoTimeOrNull(attempt.nextRetryAt),
+    error_message: attempt.errorMessage,
+    response_body: attempt.responseBody,
+    payload_available: attempt.payloadExpiresAt > now,
+    payload_expires_at: isoTime(attempt.payloadExpiresAt),
+    request_payload_bytes: attempt.payloadBytes,
+    request_payload_sha256: Buffer.from(attempt.payloadSha256).toString('hex'),
+    created_at: isoTime(attempt.createdAt),
+  }
+}
+
+export function presentDeliveryDetail(attempt: AttemptDetail, now: number): WebhookDeliveryDetail {
+  return {
+    ...presentDelivery(attempt, now),
+    payload_available: attempt.payload !== null,
+    request_headers: attempt.requestHeaders,
+    request_payload: attempt.payload,
+  }
+}

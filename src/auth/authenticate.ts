@@ -1,0 +1,138 @@
+// Who a mail is really from: SPF, DKIM, DMARC and ARC by mailauth, under our bounds of time, number and trust.
+
+import mailauthSpf from 'mailauth/lib/spf/index.js'
+import { type Clock, systemClock } from '../base/clock.ts'
+import type { Resolver } from '../base/resolver.ts'
+import { readAuthor } from '../mime/author.ts'
+import { type Headers, readHeaders } from '../mime/headers.ts'
+import type { Arrival, AuthResult, AuthVerdict, SignatureVerdict } from '../mime/message.ts'
+import { clean } from '../mime/one-line.ts'
+import { resultsHeader } from './authentication-results.ts'
+import { DmarcCheck } from './dmarc.ts'
+import { WatchedDns } from './dns-evidence.ts'
+import { resultOf, type Signatures, verifySignatures } from './signatures.ts'
+import { checkableSender } from './spf-labels.ts'
+
+/** Wall clock for the whole check; what is not decided by then is "temperror". */
+export const DEADLINE_MS = 10_000
+// RFC 7208 4.6.4.
+const SPF_LOOKUPS_MAX = 10
+const SPF_VOID_LOOKUPS_MAX = 2
+const REASON_MAX = 300
+/** White space at a stretch in a header, in bytes: the verifier's time grows with its square, and no mailer writes more. */
+const WHITE_SPACE_MAX = 256
+
+export interface Authentication {
+  verdict: AuthVerdict
+  /** Value of Authentication-Results, folded; below 8 KiB whatever arrived. */
+  resultsHeader: string
+}
+
+/**
+ * Judges a mail by the bytes as they arrived. Never throws: what cannot be judged is "permerror", what DNS does not
+ * answer in time "temperror".
+ */
+export async function authenticate(
+  bytes: Uint8Array,
+  arrival: Arrival,
+  resolver: Resolver,
+  options: { deadlineMs?: number; clock?: Clock } = {},
+): Promise<Authentication> {
+  const dns = new WatchedDns(resolver, options.clock ?? systemClock, options.deadlineMs ?? DEADLINE_MS)
+  try {
+    const headers = readHeaders(bytes)
+    const author = readAuthor(bytes)
+    const check = new DmarcCheck(author, dns)
+    const [spf, signed] = await Promise.all([checkSpf(arrival, dns), checkSignatures(bytes, headers, dns, arrival)])
+    const dmarc = await check.result({ spf, signatures: signed.signatures, signed: signed.domains })
+    const isUndecidable = dmarc.result === 'permerror'
+    const verdict: AuthVerdict = {
+      spf: spf.result,
+      spfDomain: spf.domain,
+      spfReason: spf.reason,
+      dkim: bestOf(signed.signatures),
+      signatures: signed.signatures.map((signature) => ({ ...signature, aligned: dmarc.aligned(signature) })),
+      dmarc: dmarc.result,
+      dmarcPolicy: dmarc.policy,
+      dmarcReason: dmarc.reason,
+      arc: signed.arc,
+      arcDomain: signed.arcDomain,
+      fromDomain: isUndecidable ? '' : dmarc.domain,
+      authorProblem: author.problem || (isUndecidable ? dmarc.reason : ''),
+      fromAligned: dmarc.fromAligned,
+      dns: dns.evidence,
+    }
+    if (signed.problem !== null) verdict.dkim = 'permerror'
+    return { verdict, resultsHeader: resultsHeader(verdict, arrival) }
+  } finally {
+    dns.close()
+  }
+}
+
+interface Spf {
+  result: AuthResult
+  domain: string
+  reason: string
+}
+
+async function checkSpf(arrival: Arrival, dns: WatchedDns): Promise<Spf> {
+  const identity = arrival.mailFrom || `postmaster@${arrival.helo}`
+  const domain = clean(identity.slice(identity.lastIndexOf('@') + 1).toLowerCase(), 255)
+  const { sender, restore } = checkableSender(arrival.mailFrom)
+  try {
+    const { status } = await mailauthSpf.spf({
+      sender,
+      ip: arrival.remoteAddress,
+      helo: arrival.helo,
+      mta: arrival.hostName,
+      resolver: (name, type) => dns.resolve(restore(name), type),
+      maxResolveCount: SPF_LOOKUPS_MAX,
+      maxVoidCount: SPF_VOID_LOOKUPS_MAX,
+      strict: true,
+    })
+    // A mechanism may take a lost answer for a "no": past the deadline nothing is certain.
+    if (dns.expired) return { result: 'temperror', domain, reason: 'The name servers did not answer in time.' }
+    const said = typeof status.comment === 'string' ? restore(status.comment).replace(`${arrival.hostName}: `, '') : ''
+    return { result: resultOf(status.result), domain, reason: clean(said, REASON_MAX) }
+  } catch (error) {
+    return { result: 'permerror', domain, reason: clean(`SPF could not be checked: ${error}`, REASON_MAX) }
+  }
+}
+
+/** `problem`: why the signatures were not looked at, null when they were. */
+type Signed = Signatures & { problem: string | null }
+
+async function checkSignatures(
+  bytes: Uint8Array,
+  headers: Headers,
+  dns: WatchedDns,
+  arrival: Arrival,
+): Promise<Signed> {
+  const nothing = { signatures: [], domains: [], arcDomain: '' }
+  const header = bytes.subarray(0, headers.bodyStart)
+  // The verifier's own reading of a header is quadratic in its lines: it only gets what is within the bounds.
+  const problem = headers.problem ?? whiteSpaceProblem(header)
+  if (problem !== null) return { ...nothing, arc: 'permerror', problem }
+  try {
+    const body = bytes.subarray(headers.bodyStart)
+    const found = await verifySignatures(header, headers.fields, body, dns, arrival.receivedAt)
+    return { ...found, problem: null }
+  } catch (error) {
+    return { ...nothing, arc: 'permerror', problem: clean(`The signatures could not be read: ${error}`, REASON_MAX) }
+  }
+}
+
+function whiteSpaceProblem(header: Uint8Array): string | null {
+  let run = 0
+  for (const byte of header) {
+    run = byte === 32 || (byte >= 9 && byte <= 13) ? run + 1 : 0
+    if (run > WHITE_SPACE_MAX) return `The header has more than ${WHITE_SPACE_MAX} bytes of white space at a stretch.`
+  }
+  return null
+}
+
+/** The best of the results, most favourable first; "none" when there is no signature. */
+function bestOf(signatures: readonly SignatureVerdict[]): AuthResult {
+  const order: AuthResult[] = ['pass', 'temperror', 'neutral', 'permerror', 'fail']
+  return order.find((result) => signatures.some((signature) => signature.result === result)) ?? 'none'
+}

@@ -1,0 +1,132 @@
+// DMARC of a message: the policy of its author's domain, or the strictest one where the author is not clear.
+
+import mailauthDmarc from 'mailauth/lib/dmarc/index.js'
+import tools from 'mailauth/lib/tools.js'
+import type { Resolve } from 'mailauth/parts'
+import type { Author } from '../mime/author.ts'
+import type { AuthResult, SignatureVerdict } from '../mime/message.ts'
+import { clean } from '../mime/one-line.ts'
+import type { WatchedDns } from './dns-evidence.ts'
+import { resultOf } from './signatures.ts'
+
+const REASON_MAX = 300
+/** From the mildest to the strictest; "" when there is no policy. */
+const POLICIES = ['', 'none', 'quarantine', 'reject']
+
+/** What SPF and DKIM found of a message. */
+export interface Identities {
+  spf: { result: AuthResult; domain: string }
+  signatures: readonly SignatureVerdict[]
+  /** Domains whose signature passes and counts. */
+  signed: readonly string[]
+}
+
+export interface Dmarc {
+  result: AuthResult
+  policy: string
+  /** The domain the result is about; "" when there is none. */
+  domain: string
+  reason: string
+  fromAligned: boolean
+  aligned(signature: SignatureVerdict): boolean
+}
+
+type Finding = Omit<Dmarc, 'fromAligned'>
+
+export class DmarcCheck {
+  readonly #author: Author
+  readonly #resolve: Resolve
+
+  /** Asks for the policies at once: a slow name server of the sender's must not use up the time they need. */
+  constructor(author: Author, dns: WatchedDns) {
+    this.#author = author
+    this.#resolve = remembered(dns.resolve)
+    const nothing: Identities = { spf: { result: 'none', domain: '' }, signatures: [], signed: [] }
+    for (const domain of author.domains) void this.#evaluate(domain, nothing)
+  }
+
+  async result(identities: Identities): Promise<Dmarc> {
+    const findings = await Promise.all(this.#author.domains.map((domain) => this.#evaluate(domain, identities)))
+    const { problem } = this.#author
+    if (problem === '') return { ...findings[0]!, fromAligned: isAligned(findings[0]!, identities) }
+    // RFC 7489 6.6.1: the strictest policy of the domains whose check does not pass. No domain vouches for the message.
+    const worst = findings.filter(({ result }) => result === 'fail' || result === 'temperror').sort(byStrictness)[0]
+    const none = { result: 'permerror', policy: '', domain: '' } as const
+    const reason = clean(worst ? `${problem} ${worst.reason}` : problem, REASON_MAX)
+    return { ...(worst ?? none), reason, fromAligned: false, aligned: () => false }
+  }
+
+  async #evaluate(domain: string, identities: Identities): Promise<Finding> {
+    const { spf, signed } = identities
+    try {
+      const { response, dkimAligned } = await mailauthDmarc.evaluateDmarc({
+        headerFrom: [`author@${domain}`],
+        fromFields: 1,
+        spfDomains: spf.result === 'pass' ? [spf.domain] : [],
+        dkimDomains: signed.map((name) => ({ domain: name })),
+        resolver: this.#resolve,
+        strict: true,
+      })
+      if (response === false) return undecidable(domain, 'The domain in From is not clear.')
+      const passing = new Set(signed.map((name) => tools.formatDomain(name)))
+      const aligned = (signature: SignatureVerdict) => {
+        const isRelated = related(domain, signature.domain)
+        if (signature.result !== 'pass') return isRelated
+        return passing.has(signature.domain) && (dkimAligned?.has(signature.domain) ?? isRelated)
+      }
+      const result = undecided(domain, resultOf(response.status.result), identities)
+      const reason = clean(reasonOf(result, domain, response.error), REASON_MAX)
+      return { result, policy: response.policy ?? '', domain, reason, aligned }
+    } catch (error) {
+      return undecidable(domain, clean(`DMARC could not be checked: ${error}`, REASON_MAX))
+    }
+  }
+}
+
+/** Without a record nobody says what aligned means: the same registered domain then. */
+function related(domain: string, other: string): boolean {
+  return Boolean(tools.getAlignment(domain, [other]))
+}
+
+function isAligned({ result, domain }: Finding, { spf, signed }: Identities): boolean {
+  if (result === 'pass') return true
+  const byIdentity =
+    (spf.result === 'pass' && related(domain, spf.domain)) || signed.some((name) => related(domain, name))
+  return result === 'none' && byIdentity
+}
+
+/** Strictest policy first; of equal ones a "fail" before what may still pass. */
+function byStrictness(a: Finding, b: Finding): number {
+  const byPolicy = POLICIES.indexOf(b.policy) - POLICIES.indexOf(a.policy)
+  return byPolicy || Number(b.result === 'fail') - Number(a.result === 'fail')
+}
+
+function undecidable(domain: string, reason: string): Finding {
+  return { result: 'permerror', policy: '', domain, reason, aligned: () => false }
+}
+
+/** A "fail" is none yet while an aligned SPF or DKIM result may still come: refusing for ever would be wrong. */
+function undecided(domain: string, result: AuthResult, { spf, signatures }: Identities): AuthResult {
+  if (result !== 'fail') return result
+  const open = (other: { result: AuthResult; domain: string }) =>
+    other.result === 'temperror' && related(domain, other.domain)
+  return open(spf) || signatures.some(open) ? 'temperror' : 'fail'
+}
+
+function reasonOf(result: AuthResult, domain: string, error: string | undefined): string {
+  if (result === 'pass') return `SPF or a DKIM signature is aligned with ${domain}.`
+  if (result === 'none') return `There is no DMARC policy for ${domain}.`
+  if (result === 'fail') return `Neither SPF nor a DKIM signature is aligned with ${domain}.`
+  return `DMARC of ${domain} could not be decided: ${error ?? 'SPF or DKIM has no result yet'}.`
+}
+
+/** Asks for each record once, so that what was asked early is still known when the time for questions is over. */
+function remembered(resolve: Resolve): Resolve {
+  const asked = new Map<string, Promise<unknown[]>>()
+  return (name, type) => {
+    const key = `${type} ${name.toLowerCase()}`
+    const answer = asked.get(key) ?? resolve(name, type)
+    asked.set(key, answer)
+    return answer
+  }
+}

@@ -1,0 +1,39 @@
+// What browsers of other origins may do (decisions §1.10).
+
+import type { Visit } from './request-context.ts'
+
+const EXPOSED = [
+  'ETag',
+  'Retry-After',
+  'X-Request-Id',
+  'X-RateLimit-Limit',
+  'X-RateLimit-Remaining',
+  'X-RateLimit-Reset',
+  'Idempotent-Replayed',
+  'Location',
+].join(', ')
+const SENDABLE = 'Authorization, Content-Type, If-Match, If-None-Match, If-Range, Range, Idempotency-Key, X-Request-Id'
+const PREFLIGHT_SECONDS = '600'
+
+/** Lets every origin read what is open, and the configured origins the rest. Never with credentials: keys are no cookies. */
+export function allowOrigin(visit: Visit): void {
+  const { ctx, desk, found } = visit
+  const { open } = found
+  if (!open && desk.corsOrigins.size > 0) ctx.vary('Origin')
+  const origin = visit.header('origin')
+  if (origin === undefined || (!open && !desk.corsOrigins.has(origin))) return
+  ctx.set('Access-Control-Allow-Origin', open ? '*' : origin)
+  ctx.set('Access-Control-Expose-Headers', EXPOSED)
+}
+
+/** Answers OPTIONS: what the path knows, and the preflight of a browser that may ask. */
+export function answerOptions(visit: Visit, allow: string): void {
+  const { ctx } = visit
+  ctx.status = 204
+  ctx.set('Allow', allow)
+  if (visit.header('access-control-request-method') === undefined) return
+  if (!visit.res.hasHeader('Access-Control-Allow-Origin')) return
+  ctx.set('Access-Control-Allow-Methods', allow)
+  ctx.set('Access-Control-Allow-Headers', SENDABLE)
+  ctx.set('Access-Control-Max-Age', PREFLIGHT_SECONDS)
+}

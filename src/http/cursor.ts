@@ -1,0 +1,59 @@
+// Where a list goes on, as a text a client can hold but not make (decisions §1.6).
+
+import { createHmac, createSecretKey, hash, type KeyObject, timingSafeEqual } from 'node:crypto'
+import { ProductError } from '../base/errors.ts'
+import type { Vault } from '../base/secrets.ts'
+import type { PageKey } from '../store/records.ts'
+
+const VERSION = 1
+const PURPOSE = 'cursor'
+const SIGNATURE_LENGTH = 16
+// A sort value is at most a subject; longer texts are not cursors of ours.
+const CURSOR_MAX = 8192
+
+/**
+ * What a cursor is bound to: the route with its path, the filters, and whose list it is.
+ * @param filters in the order of their schema, which `convert` gives them
+ */
+export function cursorScope(operation: string, owner: string, params: unknown, filters: unknown): string {
+  return hash('sha256', JSON.stringify([operation, owner, params, filters]), 'hex').slice(0, 8)
+}
+
+export function encodeCursor(vault: Vault, scope: string, key: PageKey): string {
+  const first = Buffer.from(JSON.stringify({ v: VERSION, k: key, f: scope })).toString('base64url')
+  return `${first}.${sign(vault, first)}`
+}
+
+/** @throws ProductError invalid_parameter for anything this house did not make for this very list */
+export function decodeCursor(vault: Vault, scope: string, cursor: string): PageKey {
+  const match = cursor.length > CURSOR_MAX ? null : /^([\w-]+)\.([\w-]{16})$/.exec(cursor)
+  if (match === null || !same(match[2]!, sign(vault, match[1]!))) throw wrong()
+  const value = JSON.parse(Buffer.from(match[1]!, 'base64url').toString()) as { v: number; k: PageKey; f: string }
+  if (value.v !== VERSION || value.f !== scope) throw wrong()
+  return value.k
+}
+
+// Deriving a key takes longer than all the rest of a cursor; there is one for each house.
+const keys = new WeakMap<Vault, KeyObject>()
+
+function keyOf(vault: Vault): KeyObject {
+  const known = keys.get(vault)
+  if (known !== undefined) return known
+  const key = createSecretKey(vault.mac(PURPOSE, 'signing key'))
+  keys.set(vault, key)
+  return key
+}
+
+function sign(vault: Vault, text: string): string {
+  return createHmac('sha256', keyOf(vault)).update(text).digest('base64url').slice(0, SIGNATURE_LENGTH)
+}
+
+function same(given: string, right: string): boolean {
+  return timingSafeEqual(Buffer.from(given), Buffer.from(right))
+}
+
+function wrong(): ProductError {
+  return new ProductError('invalid_parameter', 'The cursor does not belong to this list; start again without it.', {
+    param: 'cursor',
+  })
+}

@@ -1,0 +1,129 @@
+// One TCP port that speaks HTTP: opened, bounded, and closed without cutting anybody off.
+
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo, Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
+import type { Clock } from '../base/clock.ts'
+
+/** A whole header must be there within this time (slowloris), ms. */
+export const HEADER_TIMEOUT_MS = 10_000
+/** A whole request must be there within this time, ms: 64 MiB at 5 Mbit/s. */
+export const REQUEST_TIMEOUT_MS = 120_000
+/** A connection without any traffic is closed after this time, ms. */
+export const SILENCE_TIMEOUT_MS = 300_000
+/** A connection between two requests is kept this long, ms. */
+export const KEEP_ALIVE_MS = 20_000
+/** Largest header of a request, bytes. */
+export const HEADER_MAX = 16_384
+export const CONNECTIONS_MAX = 10_000
+const CHECK_MS = 2_000
+// Longer than any request should take; what is still open then is cut.
+const STOP_MS = 15_000
+
+type Handler = (req: IncomingMessage, res: ServerResponse) => void
+
+/** What is wrong with bytes that are no request; the answer is a whole HTTP response. */
+export type Refuse = (socket: Socket, sentence: string) => string
+
+/** What a listener is made of. */
+export interface ListenerParts {
+  clock: Clock
+  handler: Handler
+  refuse: Refuse
+  /** Told of what goes wrong while connections are accepted, such as too few file handles; the listener goes on. */
+  failed(error: unknown): void
+}
+
+export class Listener {
+  readonly server: Server
+  readonly #clock: Clock
+  readonly #refuse: Refuse
+  /** The response under way on each connection. */
+  readonly #under = new Map<Duplex, ServerResponse>()
+  #stopping = false
+
+  constructor({ clock, handler, refuse, failed }: ListenerParts) {
+    this.#clock = clock
+    this.#refuse = refuse
+    const serve: Handler = (req, res) => {
+      this.#under.set(req.socket, res)
+      res.once('close', () => {
+        if (this.#under.get(req.socket) === res) this.#under.delete(req.socket)
+        // Its header had promised to keep the connection when the closing began.
+        if (this.#stopping) setImmediate(() => this.server.closeIdleConnections())
+      })
+      if (this.#stopping) res.shouldKeepAlive = false
+      handler(req, res)
+    }
+    this.server = createServer(
+      {
+        headersTimeout: HEADER_TIMEOUT_MS,
+        requestTimeout: REQUEST_TIMEOUT_MS,
+        keepAliveTimeout: KEEP_ALIVE_MS,
+        connectionsCheckingInterval: CHECK_MS,
+        maxHeaderSize: HEADER_MAX,
+        requireHostHeader: false,
+      },
+      serve,
+    )
+    // A client that has sent its request may close its half at once and still reads the answer.
+    Object.assign(this.server, { httpAllowHalfOpen: true })
+    this.server.maxConnections = CONNECTIONS_MAX
+    this.server.setTimeout(SILENCE_TIMEOUT_MS)
+    // Both expectations are left to the handler, which reads a body only when it wants it.
+    this.server.on('checkContinue', serve).on('checkExpectation', serve)
+    // Without a listener an error of accepting would end the process.
+    this.server.on('error', failed)
+    this.server.on('clientError', (error: NodeJS.ErrnoException, socket) => this.#malformed(error, socket as Socket))
+  }
+
+  get port(): number {
+    return (this.server.address() as AddressInfo | null)?.port ?? 0
+  }
+
+  /**
+   * @param port 0 takes any free port
+   * @throws Error of Node, which tells why the address cannot be had
+   */
+  listen(port: number, host: string): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.server.once('error', reject)
+      this.server.listen(port, host, () => {
+        this.server.off('error', reject)
+        resolve()
+      })
+    })
+  }
+
+  /** Accepts nothing more, lets what is under way finish, and closes idle connections. */
+  close(): Promise<void> {
+    this.#stopping = true
+    for (const res of this.#under.values()) if (!res.headersSent) res.shouldKeepAlive = false
+    return new Promise((resolve) => {
+      const cut = this.#clock.after(STOP_MS, () => this.server.closeAllConnections())
+      this.server.close(() => {
+        cut.cancel()
+        resolve()
+      })
+      this.server.closeIdleConnections()
+    })
+  }
+
+  #malformed(error: NodeJS.ErrnoException, socket: Socket): void {
+    const under = this.#under.get(socket)
+    if (under?.req.complete === true) {
+      // The broken bytes came behind a whole request: that one gets its answer, and it is the last.
+      under.shouldKeepAlive = false
+    } else if (error.code === 'ECONNRESET' || under?.headersSent === true || !socket.writable) {
+      socket.destroy()
+    } else {
+      socket.end(this.#refuse(socket, sentenceOf(error)), () => socket.destroy())
+    }
+  }
+}
+
+function sentenceOf(error: NodeJS.ErrnoException): string {
+  if (error.code === 'HPE_HEADER_OVERFLOW') return `The header of the request is larger than ${HEADER_MAX} bytes.`
+  if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') return 'The request took too long to arrive.'
+  return 'This is not a valid HTTP/1.1 request.'
+}

@@ -1,0 +1,90 @@
+// Which types a request accepts and sends (decisions §1.10).
+
+import type { IncomingMessage } from 'node:http'
+import { ProductError } from '../base/errors.ts'
+import type { Visit } from './request-context.ts'
+
+const JSON_TYPE = /^application\/(?:json|[\w.!#$&^-]{1,100}\+json)$/
+const FORM_TYPE = 'application/x-www-form-urlencoded'
+const ANYTHING = '*/*'
+
+/** 406 when `Accept` excludes every type the route produces. */
+export function chooseType(visit: Visit): void {
+  const { produces } = visit.found.entry!
+  const accept = visit.header('accept')
+  visit.accepts = produces[0]!
+  if (accept === undefined || accept === ANYTHING || accept === visit.accepts || produces.includes(ANYTHING)) return
+  const chosen = bestType(accept, produces)
+  if (chosen === null) {
+    throw new ProductError('not_acceptable', `This produces ${produces.join(' or ')} only.`, { param: 'Accept' })
+  }
+  visit.accepts = chosen
+}
+
+/** 415 for a body that is anything but what the route reads (plain JSON, or a form), or is called so. */
+export function requireBodyType(visit: Visit): void {
+  const { body, route } = visit.found.entry!
+  if (body === null || !hasBody(visit.req)) return
+  const coding = visit.header('content-encoding')
+  if (coding !== undefined && coding.trim().toLowerCase() !== 'identity') {
+    visit.ctx.set('Accept-Encoding', 'identity')
+    throw new ProductError('unsupported_media_type', 'A body must come without a Content-Encoding.', {
+      param: 'Content-Encoding',
+    })
+  }
+  const type = visit.header('content-type')
+  if (route.raw !== undefined && type !== undefined && !JSON_TYPE.test(nameOf(type))) {
+    visit.rawType = type
+    return
+  }
+  const isForm = route.form === true
+  if (isForm ? isFormType(type) : type === undefined || isOneOf(type, route.takes)) return
+  const wanted = isForm ? FORM_TYPE : 'application/json'
+  if (visit.method === 'POST') visit.ctx.set('Accept-Post', wanted)
+  if (visit.method === 'PATCH') visit.ctx.set('Accept-Patch', wanted)
+  throw new ProductError('unsupported_media_type', `A body must be ${wanted} in UTF-8.`, {
+    param: 'Content-Type',
+  })
+}
+
+function nameOf(contentType: string): string {
+  return contentType.split(';', 1)[0]!.trim().toLowerCase()
+}
+
+function isFormType(contentType = ''): boolean {
+  const [type, ...parameters] = contentType.split(';').map((part) => part.trim().toLowerCase())
+  return type === FORM_TYPE && parameters.every((part) => part === '' || /^charset="?utf-8"?$/.test(part))
+}
+
+/** JSON or a form of it, in UTF-8. Parts are trimmed one by one: one pattern for all takes square time on spaces. */
+function isOneOf(contentType: string, others: readonly string[] = []): boolean {
+  const [type, ...parameters] = contentType.split(';').map((part) => part.trim().toLowerCase())
+  const isKnown = JSON_TYPE.test(type!) || others.includes(type!)
+  return isKnown && parameters.every((part) => part === '' || /^charset="?utf-8"?$/.test(part))
+}
+
+/** The produced type the client likes best, the first of equals; null when it wants none (RFC 9110 12.5.1). */
+function bestType(accept: string, produces: readonly string[]): string | null {
+  const ranges = new Map<string, number>()
+  for (const item of accept.split(',')) {
+    // Parameters beside the weight ("charset=utf-8") do not tell our types apart.
+    const [range, ...parameters] = item.split(';').map((part) => part.trim().toLowerCase())
+    const weight = parameters.find((parameter) => /^q\s*=/.test(parameter))
+    ranges.set(range!, weight === undefined ? 1 : Number(weight.slice(weight.indexOf('=') + 1)))
+  }
+  let best: string | null = null
+  let most = 0
+  for (const type of produces) {
+    const family = `${type.slice(0, type.indexOf('/'))}/*`
+    const weight = ranges.get(type) ?? ranges.get(family) ?? ranges.get(ANYTHING) ?? 0
+    if (weight > most) {
+      best = type
+      most = weight
+    }
+  }
+  return best
+}
+
+export function hasBody(req: IncomingMessage): boolean {
+  return req.headers['transfer-encoding'] !== undefined || Number(req.headers['content-length'] ?? 0) > 0
+}

@@ -1,0 +1,271 @@
+// The machine-readable description, built from the routes themselves so that it cannot drift (decisions §1.11).
+
+import { type TObject, type TSchema, Type } from 'typebox'
+import type { ErrorCode } from '../base/errors.ts'
+import type { Config } from '../config/config.ts'
+import { liftSchemas } from './components.ts'
+import { API_BASE, prepare } from './entry.ts'
+import { ERRORS } from './errors.ts'
+import { BYTES, bodyOf, plain } from './openapi-body.ts'
+import { TAGS } from './openapi-tags.ts'
+import { NOTHING_TOLD, type Told, webhooksOf } from './openapi-webhooks.ts'
+import { isTagged } from './reply.ts'
+import { type Route, route } from './route.ts'
+import { ErrorEnvelope, envelopeOf } from './schema.ts'
+
+/** Version of the interface; also the header X-API-Version. */
+export const API_VERSION = '1.0.0'
+
+/** One of the two origins. */
+export type Surface = 'app' | 'send'
+
+type Json = Record<string, unknown>
+
+const TITLES: Record<Surface, string> = {
+  app: 'Mailstead: Management and Mailbox API',
+  send: 'Mailstead: Sending API',
+}
+
+/** `GET {base_url}/openapi.json` of one origin. */
+export function openapiRoute(routes: readonly Route[], config: Config, surface: Surface, told: Told): Route {
+  let document: Json | undefined
+  const self: Route = route({
+    method: 'GET',
+    path: '/openapi.json',
+    surface,
+    operation: surface === 'app' ? 'getOpenapi' : 'getSendingOpenapi',
+    tag: 'Service',
+    summary: 'Describes this API.',
+    as: 'none',
+    bare: true,
+    open: true,
+    etag: true,
+    reply: Type.Object({}, { additionalProperties: true }),
+    async handle() {
+      document ??= Object.freeze(buildOpenapi([...routes, self], config, surface, told))
+      return document
+    },
+  })
+  return self
+}
+
+/** The OpenAPI 3.1.0 document of one origin. */
+export function buildOpenapi(
+  routes: readonly Route[],
+  config: Config,
+  surface: Surface,
+  told: Told = NOTHING_TOLD,
+): Json {
+  const own = routes.filter(
+    (one) => one.hidden !== true && ((one.surface ?? 'app') === surface || one.surface === 'both'),
+  )
+  const paths: Record<string, Json> = {}
+  for (const one of own) {
+    // Paths are told relative to the servers; what lies at the origin names it as its own server.
+    const place = one.root === true ? { servers: [{ url: originOf(config, surface) }] } : {}
+    paths[one.path] = { ...place, ...paths[one.path], [one.method.toLowerCase()]: operationOf(one) }
+  }
+  return liftSchemas({
+    openapi: '3.1.0',
+    info: { title: TITLES[surface], version: API_VERSION, license: { name: 'MIT', identifier: 'MIT' } },
+    servers: serversOf(config, surface),
+    tags: [...new Set(own.map((one) => one.tag))].map((name) => ({ name, description: TAGS[name] })),
+    security: [{ bearerAuth: [] }],
+    paths,
+    ...(surface === 'app' ? { webhooks: webhooksOf(told) } : {}),
+    components: {
+      securitySchemes: { bearerAuth: { type: 'http', scheme: 'bearer' } },
+      schemas: { Error: plain(ErrorEnvelope) },
+      headers: HEADERS,
+      responses: errorResponses(),
+    },
+  })
+}
+
+const HEADERS: Json = {
+  'X-Request-Id': { description: 'Equal to meta.request_id.', schema: { type: 'string' } },
+  'X-RateLimit-Limit': { description: 'Requests per minute.', schema: { type: 'integer' } },
+  'X-RateLimit-Remaining': { description: 'Requests left in this minute.', schema: { type: 'integer' } },
+  'X-RateLimit-Reset': { description: 'Unix second at which the minute ends.', schema: { type: 'integer' } },
+  ETag: {
+    description: 'Version of the resource, one for every `include` and `body_chars`; for If-None-Match and If-Match.',
+    schema: { type: 'string' },
+  },
+  Location: { description: 'Path of what was made.', schema: { type: 'string' } },
+  'Content-Range': { description: 'Which of all bytes these are.', schema: { type: 'string' } },
+  'Retry-After': { description: 'Seconds to wait before asking again.', schema: { type: 'integer', minimum: 1 } },
+  'WWW-Authenticate': {
+    description: 'Names the document that tells how to get a credential.',
+    schema: { type: 'string' },
+  },
+}
+
+/** What an error carries beside what every response does. */
+const OF_ERRORS: Readonly<Partial<Record<ErrorCode, string>>> = {
+  authentication_required: 'WWW-Authenticate',
+  range_not_satisfiable: 'Content-Range',
+  rate_limit_exceeded: 'Retry-After',
+  service_unavailable: 'Retry-After',
+}
+
+/** What every response carries. */
+const EVERYWHERE = Object.keys(HEADERS).filter((name) => name.startsWith('X-'))
+
+function originOf(config: Config, surface: Surface): string {
+  return surface === 'app' ? config.APP_ORIGIN : config.SEND_ORIGIN
+}
+
+/** Both hosts, the one the document is read from first. */
+function serversOf(config: Config, surface: Surface): Json[] {
+  const other: Surface = surface === 'app' ? 'send' : 'app'
+  return [surface, other].map((name) => ({ url: originOf(config, name) + API_BASE, description: TITLES[name] }))
+}
+
+function operationOf(one: Route): Json {
+  const { permissions, paged, produces, body } = prepare(one)
+  return {
+    operationId: one.operation,
+    tags: [one.tag],
+    summary: one.summary,
+    ...(one.description === undefined ? {} : { description: one.description }),
+    ...(permissions.length === 0 ? {} : { 'x-required-permission': permissions.join(' or ') }),
+    ...(one.as === 'none' ? { security: [] } : {}),
+    parameters: parametersOf(one),
+    ...(one.body === undefined ? {} : { requestBody: bodyOf(one, body?.optional === true) }),
+    responses: {
+      [one.status ?? 200]: successOf(one, paged, produces),
+      ...(one.otherwise ? { 200: { ...successOf(one, paged, produces), description: one.otherwise } } : {}),
+      ...(canBeUnchanged(one) ? { 304: { description: 'Unchanged since the given ETag.' } } : {}),
+      ...(givesBytes(one) ? { 206: partOf(produces) } : {}),
+      ...(one.faults === undefined ? refsOf(errorsOf(one)) : faultsOf(one.faults)),
+    },
+  }
+}
+
+/** Reads of these can be answered "unchanged". */
+function canBeUnchanged(one: Route): boolean {
+  return one.method === 'GET' && (one.etag === true || givesBytes(one))
+}
+
+function givesBytes(one: Route): boolean {
+  return one.stream !== true && one.produces?.some((type) => type !== 'application/json') === true
+}
+
+function parametersOf(one: Route): Json[] {
+  const header = (name: string, description: string, required = false) => ({
+    name,
+    in: 'header',
+    required,
+    description,
+    schema: { type: 'string' },
+  })
+  const headers: Json[] = []
+  if (canBeUnchanged(one)) headers.push(header('If-None-Match', 'ETag that is known already.'))
+  if (givesBytes(one))
+    headers.push(header('Range', 'One range of bytes.'), header('If-Range', 'Strong ETag it belongs to.'))
+  if (one.etag === true && one.method !== 'GET')
+    headers.push(header('If-Match', 'ETag of the resource as it was read; 409 when it has changed since.'))
+  if (one.stream === true) headers.push(header('Last-Event-ID', 'The last `id` this client heard.'))
+  if (one.fromMailbox === true) {
+    headers.push(header('X-Source-Authorization', 'Bearer and the key of the source mailbox.', true))
+  }
+  if (one.idempotent) {
+    headers.push(header('Idempotency-Key', '1-255 visible ASCII characters.', one.idempotent === 'required'))
+  }
+  return [...fieldsOf(one.params, 'path'), ...fieldsOf(one.query, 'query'), ...headers]
+}
+
+function fieldsOf(schema: TObject | undefined, place: 'path' | 'query'): Json[] {
+  if (schema === undefined) return []
+  const required = new Set((schema as { required?: readonly string[] }).required ?? [])
+  return Object.entries(schema.properties as Record<string, TSchema>).map(([name, field]) => {
+    const { description, ...rest } = plain(field) as { description?: string; type?: string; default?: unknown }
+    return {
+      name,
+      in: place,
+      required: place === 'path' || (required.has(name) && rest.default === undefined),
+      ...(description === undefined ? {} : { description }),
+      ...(rest.type === 'array' ? { style: 'form', explode: false } : {}),
+      schema: rest,
+    }
+  })
+}
+
+function successOf(one: Route, paged: boolean, produces: readonly string[]): Json {
+  const json = { schema: one.bare === true ? plain(one.reply) : plain(envelopeOf(one.reply, paged)) }
+  const other = one.stream === true ? { schema: plain(one.reply) } : BYTES
+  const content = produces.map((type) => [type, type === 'application/json' ? json : other])
+  const own = [
+    ...(isTagged({ route: one, status: one.status ?? 200 }) ? ['ETag'] : []),
+    ...(one.status === 201 ? ['Location'] : []),
+  ]
+  return { description: one.summary, headers: headersOf(own), content: Object.fromEntries(content) }
+}
+
+function partOf(produces: readonly string[]): Json {
+  const content = produces.filter((type) => type !== 'application/json').map((type) => [type, BYTES])
+  const headers = headersOf(['ETag', 'Content-Range'])
+  return { description: 'The range that was asked for.', headers, content: Object.fromEntries(content) }
+}
+
+/** @param own beside what every response carries */
+function headersOf(own: readonly string[]): Json {
+  return Object.fromEntries([...EVERYWHERE, ...own].map((name) => [name, { $ref: `#/components/headers/${name}` }]))
+}
+
+/** Codes a caller of the route can meet. */
+function errorsOf(one: Route): ErrorCode[] {
+  const codes: ErrorCode[] = ['invalid_parameter', 'not_acceptable', 'rate_limit_exceeded', 'internal_error']
+  codes.push(...(one.errors ?? []))
+  codes.push('service_unavailable')
+  if (one.as !== 'none') codes.push('authentication_required', 'insufficient_permissions')
+  if (one.params !== undefined || asksForResource(one) || one.fromMailbox === true) codes.push('not_found')
+  if (one.method !== 'GET' || asksSince(one)) codes.push('conflict')
+  // An action without a body takes an empty one, and refuses others.
+  if (one.method !== 'GET' && one.method !== 'DELETE') {
+    codes.push('payload_too_large', 'unsupported_media_type', 'validation_error')
+  }
+  if (givesBytes(one)) codes.push('range_not_satisfiable')
+  return codes
+}
+
+/** True when a parameter of the query is a state, which may be too old. */
+function asksSince({ query }: Route): boolean {
+  return Object.keys(query?.properties ?? {}).some((name) => /^since(?:_|$)/.test(name))
+}
+
+/** True when a parameter of the query names a resource, which may be missing. */
+function asksForResource({ query }: Route): boolean {
+  return Object.values(query?.properties ?? {}).some((field) => 'x-id' in (field as TSchema))
+}
+
+function refsOf(codes: readonly ErrorCode[]): Json {
+  const entries = codes.map((code) => [ERRORS[code].status, { $ref: `#/components/responses/${ERRORS[code].status}` }])
+  return Object.fromEntries(entries)
+}
+
+/** The errors of a route that shows them in a form of its own. */
+function faultsOf({ schema, meanings }: NonNullable<Route['faults']>): Json {
+  const content = { 'application/json': { schema: plain(schema) } }
+  const entries = Object.entries(meanings).map(([status, description]) => {
+    const code = Object.entries(ERRORS).find(([, rule]) => rule.status === Number(status))?.[0] as ErrorCode
+    return [status, { description, headers: headersOf([OF_ERRORS[code] ?? []].flat()), content }]
+  })
+  return Object.fromEntries(entries)
+}
+
+/** One response per status; a status may stand for several codes. */
+function errorResponses(): Json {
+  const responses: Record<string, { description: string; headers: Json; content: Json }> = {}
+  for (const [code, rule] of Object.entries(ERRORS)) {
+    const sentence = `${code}: ${rule.meaning}`
+    const known = responses[rule.status]
+    if (known) known.description += ` ${sentence}`
+    else {
+      const schema = { $ref: '#/components/schemas/Error' }
+      const headers = headersOf([OF_ERRORS[code as ErrorCode] ?? []].flat())
+      responses[rule.status] = { description: sentence, headers, content: { 'application/json': { schema } } }
+    }
+  }
+  return responses
+}

@@ -1,0 +1,164 @@
+// One request on its way through the chain, and what all requests of a listener share.
+
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type Koa from 'koa'
+import { newId } from '../base/ids.ts'
+import type { Context } from '../context.ts'
+import type { Tx } from '../db/db.ts'
+import type { Principal, Recognised } from '../directory/principal.ts'
+import type { PageKey } from '../store/records.ts'
+import type { Places } from './concurrency.ts'
+import type { LargeBodies } from './large-bodies.ts'
+import type { Allowance, RateLimit } from './rate-limit.ts'
+import type { Answer } from './route.ts'
+import type { Sources } from './source.ts'
+import type { Found, RouteTable } from './table.ts'
+import type { Paces } from './throttle.ts'
+
+/** What the requests of one listener share. */
+export interface Desk {
+  app: Context
+  /** Public origin of this listener, without a path. */
+  origin: string
+  /** Path under which everything needs a credential. */
+  base: string
+  /** Who a credential stands for on this listener. */
+  recognise(secret: string): Promise<Recognised | undefined>
+  table: RouteTable
+  rate: RateLimit
+  paces: Paces
+  places: Places
+  sources: Sources
+  largeBodies: LargeBodies
+  /** Origins whose browsers may call. */
+  corsOrigins: ReadonlySet<string>
+  /** Checks every reply against its schema. */
+  checkReplies: boolean
+  /** Headers every response carries. */
+  headers: readonly [name: string, value: string][]
+}
+
+/** The claim of a request with an Idempotency-Key. */
+export interface Replay {
+  /** See {@link RequestFacts.keep}. */
+  keep(tx: Tx, value: Answer): Promise<void>
+  /** True once the answer is kept, durable together with what it tells. */
+  kept: boolean
+}
+
+/** How far a request has come; each step of the chain fills in its part. */
+export class Visit {
+  readonly desk: Desk
+  readonly ctx: Koa.Context
+  readonly id = newId('request')
+  /** Path as it came, not decoded. */
+  readonly path: string
+  /** Query string without its `?`. */
+  readonly query: string
+  readonly found: Found
+  principal: Principal | null = null
+  /** True when a credential came along, valid or not. */
+  presented = false
+  suspended = false
+  /** True once a client that asked first was told to send its body. */
+  continued = false
+  allowance: Allowance | null = null
+  accepts = 'application/json'
+  input: { params: object; query: object; body: object; after: PageKey | null } = {
+    params: {},
+    query: {},
+    body: {},
+    after: null,
+  }
+  /** Content-Type of a body that is taken as bytes; null for JSON. */
+  rawType: string | null = null
+  /** Equal for equal bodies; null where no repetition has to be told from another request. */
+  bodyDigest: Uint8Array | null = null
+  /** Where the answer is kept for repetitions; null without an Idempotency-Key. */
+  replay: Replay | null = null
+  /** What a cursor of this list is bound to. */
+  cursorScope = ''
+  /** True for an answer that is not over when it has begun. */
+  goesOn = false
+  #source: string | undefined
+  #endings: (() => void)[] | null = []
+  #leaving: AbortController | undefined
+
+  constructor(desk: Desk, ctx: Koa.Context) {
+    this.desk = desk
+    this.ctx = ctx
+    const { path, query } = targetOf(ctx.req.url ?? '/')
+    this.path = path
+    this.query = query
+    this.found = desk.table.find(ctx.req.method ?? 'GET', path)
+  }
+
+  get req(): IncomingMessage {
+    return this.ctx.req
+  }
+
+  get res(): ServerResponse {
+    return this.ctx.res
+  }
+
+  get method(): string {
+    return this.ctx.req.method ?? 'GET'
+  }
+
+  /** True for what lies under the versioned base. */
+  get underApi(): boolean {
+    return this.path === this.desk.base || this.path.startsWith(`${this.desk.base}/`)
+  }
+
+  /** Address the request is counted for. */
+  get source(): string {
+    this.#source ??= this.desk.sources.of(this.req.socket.remoteAddress, this.header('x-forwarded-for'))
+    return this.#source
+  }
+
+  /**
+   * Aborted when the client goes away before its answer. A client that closes only its half cannot be told apart from one that
+   * left: what listens to this signal is not worth its cost then. Other requests are answered.
+   */
+  get signal(): AbortSignal {
+    if (this.#leaving === undefined) {
+      const leaving = new AbortController()
+      this.#leaving = leaving
+      const { socket } = this.req
+      const leave = () => {
+        if (!this.res.writableFinished) leaving.abort()
+      }
+      this.res.once('close', leave)
+      socket.once('end', leave)
+      this.atEnd(() => socket.off('end', leave))
+      if (socket.readableEnded) leave()
+    }
+    return this.#leaving.signal
+  }
+
+  /** Runs when the request is over, at once when it is already. */
+  atEnd(run: () => void): void {
+    if (this.#endings === null) run()
+    else this.#endings.push(run)
+  }
+
+  /** Says that the request is over. */
+  end(): void {
+    const endings = this.#endings ?? []
+    this.#endings = null
+    for (const run of endings) run()
+  }
+
+  header(name: string): string | undefined {
+    const value = this.req.headers[name]
+    return Array.isArray(value) ? value.join(', ') : value
+  }
+}
+
+/** Path and query of a request target; a client may send the whole URL (RFC 9112 3.2.2). */
+function targetOf(url: string): { path: string; query: string } {
+  const [target] = url.replace(/^https?:\/\/[^/?#]*/i, '').split('#', 1)
+  const mark = target!.indexOf('?')
+  const path = mark === -1 ? target! : target!.slice(0, mark)
+  return { path: path === '' ? '/' : path, query: mark === -1 ? '' : target!.slice(mark + 1) }
+}

@@ -1,0 +1,39 @@
+// Tighter limits of single resources: this often within that time, for one owner (decisions §1.9).
+
+import type { Clock } from '../base/clock.ts'
+import { ProductError } from '../base/errors.ts'
+import type { Pace } from './route.ts'
+
+// Resources remembered at once; the longest untouched is forgotten first.
+const KEPT_MAX = 10_000
+
+export class Paces {
+  readonly #clock: Clock
+  /** Times of the last requests that were let through, the oldest first. */
+  readonly #times = new Map<string, number[]>()
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
+
+  /**
+   * @param key what is counted: the route, whose, and which resource
+   * @throws ProductError rate_limit_exceeded with the seconds until the next one is let through
+   */
+  take(key: string, pace: Pace): void {
+    const now = this.#clock.now()
+    const recent = (this.#times.get(key) ?? []).filter((time) => time > now - pace.seconds * 1000)
+    if (recent.length >= pace.times) {
+      const wait = recent[0]! + pace.seconds * 1000 - now
+      throw new ProductError('rate_limit_exceeded', 'This was asked for a moment ago; wait before asking again.', {
+        retryAfter: Math.max(1, Math.ceil(wait / 1000)),
+      })
+    }
+    this.#times.delete(key)
+    this.#times.set(key, [...recent, now])
+    if (this.#times.size > KEPT_MAX) {
+      const [oldest] = this.#times.keys()
+      this.#times.delete(oldest!)
+    }
+  }
+}

@@ -1,0 +1,180 @@
+// Checks values against the schemas of routes and tells what is wrong in the words of decisions §1.4.
+
+import type { TSchema } from 'typebox'
+import { Compile } from 'typebox/compile'
+import type { TLocalizedValidationError } from 'typebox/error'
+import { Settings } from 'typebox/system'
+import { type Issue, ProductError } from '../base/errors.ts'
+
+/** Entries of `errors`. */
+export const ISSUES_MAX = 50
+const FIELD_MAX = 200
+// TypeBox gathers eight errors unless told; those inside failed unions and unknown members are dropped again below.
+const GATHERED_MAX = 400
+/** Longest list a body may have room for. TypeBox explains repeated items in square time, so it is shown no more than this. */
+export const LIST_MAX = 1000
+const SHOWN_MAX = LIST_MAX + 1
+
+Settings.Set({ maxErrors: GATHERED_MAX })
+
+/** One schema, compiled once. */
+export interface Check {
+  passes(value: unknown): boolean
+  /** What is wrong, in the order of the schema; empty when nothing is. */
+  issues(value: unknown): Issue[]
+}
+
+/** @param whole what the value as a whole is called in issues */
+export function compileCheck(schema: TSchema, whole = 'body'): Check {
+  const validator = Compile(schema)
+  return {
+    passes: (value) => validator.Check(value),
+    issues: (value) => (validator.Check(value) ? [] : issuesOf(validator.Errors(shortened(value)), whole)),
+  }
+}
+
+/** The same schema with every object closed: members it does not name are refused, at every depth. */
+export function closed<S extends TSchema>(schema: S): S {
+  return close(schema, true) as S
+}
+
+/**
+ * Names the first list in a schema without a bound that keeps checking cheap.
+ * @returns a JSON pointer, null when all are bounded
+ */
+export function unboundedList(schema: unknown, path = ''): string | null {
+  if (schema === null || typeof schema !== 'object') return null
+  const { type, maxItems } = schema as { type?: unknown; maxItems?: number }
+  if (type === 'array' && (maxItems ?? Infinity) > LIST_MAX) return path
+  for (const [name, member] of Object.entries(schema)) {
+    const found = unboundedList(member, `${path}/${name}`)
+    if (found !== null) return found
+  }
+  return null
+}
+
+/** What a broken query or path means: 400 (decisions §1.4). */
+export function wrongParameters(issues: Issue[]): ProductError {
+  return failure(issues, 'invalid_parameter')
+}
+
+/** What a broken body means: 400 when members are only missing, 422 otherwise. */
+export function wrongBody(issues: Issue[]): ProductError {
+  return failure(issues, 'validation_error')
+}
+
+function failure(issues: Issue[], code: 'invalid_parameter' | 'validation_error'): ProductError {
+  const missing = issues.every((issue) => issue.code === 'required')
+  return new ProductError(missing ? 'missing_parameter' : code, issues[0]?.message ?? 'The request is wrong.', {
+    issues,
+  })
+}
+
+// A copy keeps what TypeBox hides in members that are not enumerable (kinds, refinements).
+function close(value: unknown, here: boolean): unknown {
+  if (Array.isArray(value)) return value.map((item) => close(item, here))
+  if (value === null || typeof value !== 'object') return value
+  const copy = Object.create(Object.getPrototypeOf(value), Object.getOwnPropertyDescriptors(value))
+  for (const [name, member] of Object.entries(value)) {
+    // The parts of an intersection must let the members of the other parts pass; the whole is closed instead.
+    if (name !== 'enum' && name !== 'const' && name !== 'default') copy[name] = close(member, name !== 'allOf')
+  }
+  if (!here) return copy
+  if ('allOf' in value && !('unevaluatedProperties' in value)) copy.unevaluatedProperties = false
+  if ('properties' in value && isObjectType(value) && !('additionalProperties' in value)) {
+    copy.additionalProperties = false
+  }
+  return copy
+}
+
+function isObjectType(schema: object): boolean {
+  const { type } = schema as { type?: unknown }
+  return type === 'object' || (Array.isArray(type) && type.includes('object'))
+}
+
+/** A copy whose lists end after more items than any schema allows: it breaks the same rules. */
+function shortened(value: unknown): unknown {
+  if (Array.isArray(value)) return value.slice(0, SHOWN_MAX).map(shortened)
+  if (value === null || typeof value !== 'object') return value
+  // fromEntries defines members, so that a foreign "__proto__" stays one.
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, shortened(member)]))
+}
+
+function issuesOf(errors: TLocalizedValidationError[], whole: string): Issue[] {
+  const issues: Issue[] = []
+  for (const error of errors) {
+    // What failed inside one branch of a union says nothing: no branch may be the one that was meant.
+    if (/\/(anyOf|oneOf)\/\d/.test(error.schemaPath)) continue
+    for (const [field, code, message] of explain(error)) {
+      const named = field === '' ? whole : field.slice(0, FIELD_MAX)
+      if (issues.length < ISSUES_MAX) issues.push({ field: named, code, message: `${named} ${message}.` })
+    }
+  }
+  return issues.length > 0 ? issues : [{ field: whole, code: 'invalid_format', message: `${whole} does not fit.` }]
+}
+
+type Explained = [field: string, code: string, message: string]
+
+function explain(error: TLocalizedValidationError): Explained[] {
+  const field = fieldOf(error.instancePath)
+  const inside = (name: string) => (field === '' ? name : `${field}.${name}`)
+  switch (error.keyword) {
+    case 'required':
+      return error.params.requiredProperties.map((name) => [inside(name), 'required', 'is required'])
+    case 'boolean':
+      // A member meets the schema `false` where a closed object does not name it.
+      return [[field, 'unknown_field', 'is not a member known here']]
+    case 'additionalProperties':
+      // Says once more, for the object, what was said for its members.
+      return []
+    case 'unevaluatedProperties':
+      return error.params.unevaluatedProperties
+        .slice(0, ISSUES_MAX)
+        .map((name) => [inside(String(name)), 'unknown_field', 'is not a member known here'])
+    case '~refine':
+      return [[field, 'invalid_format', error.params.message]]
+    default:
+      return [[field, ...sentenceOf(error)]]
+  }
+}
+
+function sentenceOf(error: TLocalizedValidationError): [code: string, message: string] {
+  switch (error.keyword) {
+    case 'type':
+      return ['invalid_type', `must be of the type ${[error.params.type].flat().join(' or ')}`]
+    case 'enum':
+      return ['invalid_enum', `must be one of ${error.params.allowedValues.join(', ')}`]
+    case 'const':
+      return ['invalid_enum', `must be ${String(error.params.allowedValue)}`]
+    case 'minLength':
+      return ['too_small', `must have at least ${error.params.limit} characters`]
+    case 'maxLength':
+      return ['too_big', `must have at most ${error.params.limit} characters`]
+    case 'minItems':
+      return ['too_small', `must have at least ${error.params.limit} items`]
+    case 'maxItems':
+      return ['too_big', `must have at most ${error.params.limit} items`]
+    case 'minProperties':
+      return ['too_small', `must have at least ${error.params.limit} members`]
+    case 'maxProperties':
+      return ['too_big', `must have at most ${error.params.limit} members`]
+    case 'minimum':
+    case 'exclusiveMinimum':
+      return ['too_small', `must be ${error.params.comparison} ${error.params.limit}`]
+    case 'maximum':
+    case 'exclusiveMaximum':
+      return ['too_big', `must be ${error.params.comparison} ${error.params.limit}`]
+    case 'uniqueItems':
+      return ['duplicate', 'must not hold the same item twice']
+    case 'anyOf':
+    case 'oneOf':
+      return ['invalid_union', 'fits none of the forms allowed here']
+    default:
+      return ['invalid_format', 'does not have the expected form']
+  }
+}
+
+/** A JSON pointer as a dot path. */
+function fieldOf(pointer: string): string {
+  return pointer.slice(1).replaceAll('/', '.').replaceAll('~1', '/').replaceAll('~0', '~')
+}

@@ -1,0 +1,209 @@
+// Bodies in seven bits: as they are, quoted-printable or base64, whichever says it shortest (RFC 2045 6).
+
+import { Buffer, isAscii } from 'node:buffer'
+import { LINE_MAX } from './fields.ts'
+
+export interface EncodedBody {
+  encoding: '7bit' | 'quoted-printable' | 'base64'
+  bytes: Buffer
+}
+
+const LF = 10
+const CR = 13
+const TAB = 9
+const SPACE = 32
+const EQUALS = 61
+const DEL = 127
+/** RFC 2045 6.7 and 6.8: characters of an encoded line. */
+const LINE = 76
+/** A line of plain text may have this many characters (RFC 5322 2.1.1). */
+const PLAIN_LINE = 78
+/** Every boundary of ours holds this: quoted-printable and base64 never do (RFC 2045 6.7 note). */
+export const BOUNDARY_MARK = '=_'
+
+/** Below, the size of a text file does not matter. Bytes. */
+const TINY_TEXT = 10_000
+
+const HEX = Buffer.from('0123456789ABCDEF')
+
+/** A text with any line ends, in its shortest form. Half characters become U+FFFD. */
+export function encodeText(text: string): EncodedBody {
+  const bytes = Buffer.from(text)
+  const { odd, equals, longest, plain } = survey(bytes)
+  if (plain && longest <= PLAIN_LINE && (equals === 0 || !text.includes(BOUNDARY_MARK))) {
+    return { encoding: '7bit', bytes: text.includes('\r') || text.includes('\n') ? withBreaks(bytes) : bytes }
+  }
+  // Quoted-printable adds two characters for each such byte, base64 a third of everything.
+  if ((odd + equals) * 6 > bytes.length) return { encoding: 'base64', bytes: base64Lines(withBreaks(bytes)) }
+  return { encoding: 'quoted-printable', bytes: quotedPrintable(bytes) }
+}
+
+/**
+ * An attached text of ASCII, byte for byte: as it is, or quoted-printable in which a line break that is not CRLF stands as an octet. Null for
+ * what is hardly text, and better off in base64.
+ */
+export function encodeTextFile(bytes: Uint8Array): EncodedBody | null {
+  if (!isAscii(bytes) || bytes.includes(0)) return null
+  if (isPlainMail(bytes)) return { encoding: '7bit', bytes: Buffer.from(bytes) }
+  const { odd, equals } = survey(bytes)
+  const breaks = countBareBreaks(bytes)
+  const isHardlyText = (odd + equals) * 6 > bytes.length || (breaks * 5 > bytes.length && bytes.length > TINY_TEXT)
+  return isHardlyText ? null : { encoding: 'quoted-printable', bytes: quotedPrintable(bytes, breaks) }
+}
+
+/** Lines of 76 characters, without a break behind the last. */
+export function base64Lines(bytes: Uint8Array): Buffer {
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64')
+  const breaks = Math.max(0, Math.ceil(text.length / LINE) - 1)
+  const out = Buffer.allocUnsafe(text.length + breaks * 2)
+  // Written at the end, then moved line by line to its place: no line lands on one that still has to move.
+  out.write(text, breaks * 2, 'latin1')
+  let from = breaks * 2
+  let at = 0
+  for (let line = 0; line < breaks; line++) {
+    out.copyWithin(at, from, from + LINE)
+    out[at + LINE] = CR
+    out[at + LINE + 1] = LF
+    at += LINE + 2
+    from += LINE
+  }
+  return out
+}
+
+/**
+ * How bytes may stand in a message as they are (RFC 2045 2.7 and 2.8): CRLF, lines in bounds, nothing that could be a boundary of ours.
+ * @returns null where they may not
+ */
+export function mailForm(bytes: Uint8Array): '7bit' | '8bit' | null {
+  let start = 0
+  for (let at = 0; at < bytes.length; at++) {
+    const byte = bytes[at]!
+    if (byte === CR && bytes[at + 1] === LF) start = ++at + 1
+    else if (byte === 0 || byte === CR || byte === LF || at - start >= LINE_MAX) return null
+  }
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  if (buffer.includes(`--${BOUNDARY_MARK}`)) return null
+  return isAscii(bytes) ? '7bit' : '8bit'
+}
+
+/** True for what may stand in a message as it is, and holds nothing but printable ASCII. */
+export function isPlainMail(bytes: Uint8Array): boolean {
+  return isPrintable(bytes) && mailForm(bytes) === '7bit'
+}
+
+/** The same lines with CRLF, where they end in LF throughout: as files of messages are kept. */
+export function withCrlf(bytes: Uint8Array): Uint8Array {
+  return bytes.includes(CR) || !bytes.includes(LF) ? bytes : withBreaks(bytes)
+}
+
+function isPrintable(bytes: Uint8Array): boolean {
+  return bytes.every((byte) => (byte >= SPACE && byte < DEL) || byte === TAB || byte === CR || byte === LF)
+}
+
+function countBareBreaks(bytes: Uint8Array): number {
+  let count = 0
+  for (let at = 0; at < bytes.length; at++) {
+    if (bytes[at] === CR && bytes[at + 1] === LF) at++
+    else if (bytes[at] === CR || bytes[at] === LF) count++
+  }
+  return count
+}
+
+interface Survey {
+  /** Bytes that are not printable ASCII, line breaks and tabs not counted. */
+  odd: number
+  equals: number
+  /** Of the longest line. */
+  longest: number
+  /** Nothing odd, and no white space at the end of a line. */
+  plain: boolean
+}
+
+function survey(bytes: Uint8Array): Survey {
+  let odd = 0
+  let equals = 0
+  let longest = 0
+  let start = 0
+  let blankEnds = false
+  let before = 0
+  for (let at = 0; at < bytes.length; at++) {
+    const byte = bytes[at]!
+    if (byte === LF || byte === CR) {
+      if (at - start > longest) longest = at - start
+      if (before === SPACE || before === TAB) blankEnds = true
+      start = at + 1
+    } else if (byte === EQUALS) equals++
+    else if ((byte < SPACE && byte !== TAB) || byte >= DEL) odd++
+    before = byte
+  }
+  if (before === SPACE || before === TAB) blankEnds = true
+  return { odd, equals, longest: Math.max(longest, bytes.length - start), plain: odd === 0 && !blankEnds }
+}
+
+/** CR, LF and CRLF all become CRLF. */
+function withBreaks(bytes: Uint8Array): Buffer {
+  const out = Buffer.allocUnsafe(bytes.length * 2)
+  let length = 0
+  for (let at = 0; at < bytes.length; at++) {
+    const byte = bytes[at]!
+    if (byte !== CR && byte !== LF) {
+      out[length++] = byte
+      continue
+    }
+    if (byte === CR && bytes[at + 1] === LF) at++
+    out[length++] = CR
+    out[length++] = LF
+  }
+  return out.subarray(0, length)
+}
+
+/** @param exactBreaks how many line breaks are to stay what they are instead of becoming CRLF; none: all become CRLF */
+function quotedPrintable(bytes: Uint8Array, exactBreaks?: number): Buffer {
+  // Three characters for a byte, and three more where a line is broken, which leaves it at least 60 of them.
+  const out = Buffer.allocUnsafe((bytes.length + (exactBreaks ?? 0)) * 3 + Math.ceil(bytes.length / 20) * 3 + 6)
+  let length = 0
+  let lineStart = 0
+  const softBreak = () => {
+    out[length++] = EQUALS
+    out[length++] = CR
+    out[length++] = LF
+    lineStart = length
+  }
+  const octet = (byte: number) => {
+    out[length++] = EQUALS
+    out[length++] = HEX[byte >> 4]!
+    out[length++] = HEX[byte & 15]!
+  }
+  /** RFC 2045 6.7 (3): white space at the end of a line would be lost on the way. */
+  const endLine = () => {
+    const last = out[length - 1]
+    if (length === lineStart || (last !== SPACE && last !== TAB)) return
+    length--
+    if (length - lineStart > LINE - 3) softBreak()
+    octet(last)
+  }
+  for (let at = 0; at < bytes.length; at++) {
+    const byte = bytes[at]!
+    if (exactBreaks !== undefined && (byte === LF || (byte === CR && bytes[at + 1] !== LF))) {
+      if (length - lineStart > LINE - 4) softBreak()
+      octet(byte)
+      if (at + 1 < bytes.length) softBreak()
+    } else if (byte === CR || byte === LF) {
+      endLine()
+      if (byte === CR && bytes[at + 1] === LF) at++
+      out[length++] = CR
+      out[length++] = LF
+      lineStart = length
+    } else if ((byte > SPACE - 1 || byte === TAB) && byte < DEL && byte !== EQUALS) {
+      if (length - lineStart > LINE - 2) softBreak()
+      out[length++] = byte
+    } else {
+      // A character of several bytes stays in one line: some readers decode line by line.
+      const size = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : byte >= 0xc0 ? 2 : 1
+      if (length - lineStart + size * 3 > LINE - 1) softBreak()
+      octet(byte)
+    }
+  }
+  endLine()
+  return out.subarray(0, length)
+}

@@ -1,0 +1,45 @@
+// Links of this appliance that sign in or accept, as they stand in a message: the secrets in them end when the message reaches a mailbox.
+
+import type { Part } from './message.ts'
+import { partText } from './parse.ts'
+
+/** Secrets taken from one message. The mail that brings a link holds one, in two forms. */
+export const LINK_TOKENS_MAX = 20
+/** Characters looked at in one part, and in all of them. */
+const PART_MAX = 256 * 1024
+const TEXT_MAX = 1024 * 1024
+
+// Some mail services rewrite links and put the original, percent-encoded, into a parameter. Case does not matter in `%2F` alone.
+const LINK = /(?:owner(?:\/|%2[Ff])session|invites)(?:\/|%2[Ff])([A-Za-z0-9_-]{43})(?![A-Za-z0-9_-])/g
+
+/**
+ * The secrets of links in the texts of a message, those of messages inside it included. Never throws.
+ * @param root its structure; null where it has none, then its first bytes are looked at as they are
+ */
+export function linkTokens(bytes: Uint8Array, root: Part | null): string[] {
+  const found = new Set<string>()
+  for (const text of textsOf(bytes, root)) {
+    for (const [, token] of text.matchAll(LINK)) {
+      found.add(token!)
+      if (found.size >= LINK_TOKENS_MAX) return [...found]
+    }
+  }
+  return [...found]
+}
+
+function* textsOf(bytes: Uint8Array, root: Part | null): Generator<string> {
+  if (root === null) {
+    yield Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1', 0, PART_MAX)
+    return
+  }
+  let room = TEXT_MAX
+  const waiting: Part[] = [root]
+  for (let part = waiting.pop(); part !== undefined && room > 0; part = waiting.pop()) {
+    if (part.parts.length > 0) waiting.push(...part.parts.toReversed())
+    else if (part.type.startsWith('text/') || part.type.startsWith('multipart/')) {
+      const text = partText(bytes, part, Math.min(PART_MAX, room))
+      room -= text.length
+      yield text
+    }
+  }
+}

@@ -1,0 +1,154 @@
+// The trace we leave on a mail: our fields in front, and nothing left in it that pretends to be ours.
+
+import { isIP, isIPv6 } from 'node:net'
+import type { Arrival, OwnMail } from './message.ts'
+
+const LF = 10
+const SPACE = 32
+const TAB = 9
+/** More of an Authentication-Results field is not read to find whose it is. */
+const AUTHSERV_ID_BYTES_MAX = 4096
+
+/** Fields that only the receiving host may write: Return-Path (RFC 5321 4.4), Received-SPF, spam verdicts, and its own results. */
+const OURS = /^(?:return-path|received-spf|x-spam-[!-9;-~]*|authentication-results)[ \t]*:/i
+const RESULTS = /^authentication-results/i
+/** The longest name we look for is shorter than this. */
+const NAME_BYTES_MAX = 100
+
+/**
+ * The mail as it is stored: Return-Path, Authentication-Results and Received in front (RFC 8601 4.1: above the other trace
+ * fields), and whatever claimed to be one of these of ours taken out (RFC 8601 5). All else stays byte for byte.
+ */
+export function addTrace(bytes: Uint8Array, arrival: Arrival, resultsHeader: string): Uint8Array {
+  return inFront(bytes, arrival, { results: resultsHeader, received: receivedValue(arrival) })
+}
+
+/**
+ * The same for a mail that was sent from this appliance: no host handed it in, so none is named, and who sent it has signed in
+ * (RFC 8601 2.7.4).
+ */
+export function addOwnTrace(bytes: Uint8Array, own: OwnMail): Uint8Array {
+  return inFront(bytes, own, {
+    results: `${own.hostName};\r\n auth=pass reason="sent from this appliance"`,
+    received: `by ${own.hostName} with local ${receipt(own)}`,
+  })
+}
+
+/** Where and when a mail was taken, and for whom. */
+type Receipt = Pick<Arrival, 'mailFrom' | 'hostName' | 'queueId' | 'rcptTo' | 'receivedAt'>
+
+function inFront(bytes: Uint8Array, taken: Receipt, values: { results: string; received: string }): Uint8Array {
+  const front = Buffer.from(
+    `Return-Path: <${printable(taken.mailFrom).replace(/[<>]/g, '')}>\r\n` +
+      `Authentication-Results: ${values.results}\r\n` +
+      `Received: ${values.received}\r\n`,
+  )
+  const cuts = forgedFields(bytes, taken.hostName)
+  const removed = cuts.reduce((sum, cut) => sum + cut.end - cut.start, 0)
+  const out = new Uint8Array(front.length + bytes.length - removed)
+  out.set(front)
+  let at = front.length
+  let from = 0
+  for (const { start, end } of [...cuts, { start: bytes.length, end: bytes.length }]) {
+    out.set(bytes.subarray(from, start), at)
+    at += start - from
+    from = end
+  }
+  return out
+}
+
+/** RFC 5321 4.4: from, by, with, id, for, and the time. */
+function receivedValue(arrival: Arrival): string {
+  const literal = isIPv6(arrival.remoteAddress) ? `[IPv6:${arrival.remoteAddress}]` : `[${arrival.remoteAddress}]`
+  const peer = isIP(arrival.remoteAddress) === 0 ? '[unknown]' : literal
+  const name = arrival.remoteName !== null && isHost(arrival.remoteName) ? `${arrival.remoteName} ` : ''
+  const tls = arrival.tls === null ? '' : ` (${printable(arrival.tls).replace(/[()\\]/g, '')})`
+  return (
+    `from ${isHost(arrival.helo) ? arrival.helo : peer} (${name}${peer})\r\n` +
+    ` by ${arrival.hostName} with ${arrival.protocol}${tls} ${receipt(arrival)}`
+  )
+}
+
+function receipt({ queueId, rcptTo, receivedAt }: Receipt): string {
+  const recipient = rcptTo === null ? '' : `\r\n for <${printable(rcptTo).replace(/[<>]/g, '')}>`
+  return `id ${queueId}${recipient};\r\n ${mailDate(receivedAt)}`
+}
+
+/** A domain or an address literal: what else HELO said is not repeated. */
+function isHost(text: string): boolean {
+  return /^(?=.{1,255}$)(?:[a-z0-9_](?:[a-z0-9._-]*[a-z0-9_])?|\[[a-z0-9.:]+\])$/i.test(text)
+}
+
+function printable(text: string): string {
+  return text.replace(/[\p{Cc}\u2028\u2029]/gu, '')
+}
+
+/** RFC 5322 3.3, always UTC. */
+export function mailDate(ms: number): string {
+  return new Date(ms).toUTCString().replace('GMT', '+0000')
+}
+
+interface Cut {
+  start: number
+  end: number
+}
+
+/** One pass over the header, whatever its size: a forged field must not hide behind a bound of the parser. */
+function forgedFields(bytes: Uint8Array, hostName: string): Cut[] {
+  const cuts: Cut[] = []
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  let start = 0
+  while (start < bytes.length && !isEmptyLine(bytes, start)) {
+    const end = fieldEnd(bytes, start)
+    const name = text.toString('latin1', start, Math.min(end, start + NAME_BYTES_MAX))
+    if (OURS.test(name) && (!RESULTS.test(name) || claimsHost(text, start, end, hostName))) cuts.push({ start, end })
+    start = end
+  }
+  return cuts
+}
+
+function isEmptyLine(bytes: Uint8Array, at: number): boolean {
+  return bytes[at] === LF || (bytes[at] === 13 && bytes[at + 1] === LF)
+}
+
+/** Behind the last line of the field that starts here, continuation lines included. */
+function fieldEnd(bytes: Uint8Array, start: number): number {
+  let at = start
+  do {
+    const lineEnd = bytes.indexOf(LF, at)
+    if (lineEnd < 0) return bytes.length
+    at = lineEnd + 1
+  } while (bytes[at] === SPACE || bytes[at] === TAB)
+  return at
+}
+
+function claimsHost(text: Buffer, start: number, end: number, hostName: string): boolean {
+  const field = text.toString('latin1', start, Math.min(end, start + AUTHSERV_ID_BYTES_MAX))
+  const host = hostName.toLowerCase()
+  const id = authservId(field.slice(field.indexOf(':') + 1))
+  // What we cannot read, another reader may read as ours.
+  if (id === null) return text.toString('latin1', start, end).toLowerCase().includes(host)
+  return id.toLowerCase().replace(/\.$/, '') === host
+}
+
+/** The authserv-id of RFC 8601 2.2: a token or quoted string behind comments and folding; null when there is none. */
+function authservId(value: string): string | null {
+  const at = skipComments(value)
+  if (at === null) return null
+  const quoted = /^"((?:[^"\\]|\\.)*)"/s.exec(value.slice(at))
+  if (quoted !== null) return quoted[1]!.replace(/\\(.)/gs, '$1').replace(/\r?\n/g, '')
+  return /^[^\s;()"=]+/.exec(value.slice(at))?.[0] ?? null
+}
+
+/** Where white space and (nested) comments at the start of the text end; null when a comment never does. */
+function skipComments(text: string): number | null {
+  let depth = 0
+  for (let at = 0; at < text.length; at++) {
+    const char = text[at]!
+    if (depth > 0 && char === '\\') at++
+    else if (char === '(') depth++
+    else if (char === ')' && depth > 0) depth--
+    else if (depth === 0 && !/\s/.test(char)) return at
+  }
+  return depth === 0 ? text.length : null
+}

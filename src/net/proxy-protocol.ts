@@ -1,0 +1,96 @@
+// The PROXY protocol, versions 1 and 2: a proxy in front tells who really connected, before the first word.
+
+import type { Socket } from 'node:net'
+import { isIPv4, isIPv6 } from 'node:net'
+import type { Clock } from '../base/clock.ts'
+
+/** Time a PROXY header may take to arrive in ms. */
+export const PROXY_MS = 10_000
+
+/** Longest header of version 1 in bytes with its CRLF (section 2.1 of the protocol). */
+export const MAX_V1_BYTES = 107
+/** Longest header of version 2 in bytes: addresses and a few additions (certificate, endpoint id). */
+export const MAX_V2_BYTES = 2048
+
+const SIGNATURE = Buffer.from('0d0a0d0a000d0a515549540a', 'hex')
+const V2_FIXED = 16
+
+/** Where the connection really comes from; null when the proxy speaks for itself (its own health check). */
+export interface ProxySource {
+  address: string
+  port: number
+}
+
+/** `more`: not complete yet. `wrong`: no header, or a malformed one. */
+export type ProxyHeader = 'more' | 'wrong' | { bytes: number; source: ProxySource | null }
+
+/** Reads a header at the start of `bytes`. */
+export function readProxyHeader(bytes: Buffer): ProxyHeader {
+  const shared = Math.min(bytes.length, SIGNATURE.length)
+  if (bytes.subarray(0, shared).equals(SIGNATURE.subarray(0, shared))) {
+    return bytes.length < V2_FIXED ? 'more' : readBinary(bytes)
+  }
+  const start = bytes.subarray(0, 6).toString('latin1')
+  if (!'PROXY '.startsWith(start)) return 'wrong'
+  const end = bytes.subarray(0, MAX_V1_BYTES).indexOf('\r\n')
+  if (end < 0) return bytes.length < MAX_V1_BYTES ? 'more' : 'wrong'
+  return readText(bytes.subarray(0, end).toString('latin1'), end + 2)
+}
+
+function readText(header: string, bytes: number): ProxyHeader {
+  const [, family, source, target, port, targetPort, ...rest] = header.split(' ')
+  if (family === 'UNKNOWN') return { bytes, source: null }
+  const isAddress = family === 'TCP4' ? isIPv4 : family === 'TCP6' ? isIPv6 : () => false
+  if (!isAddress(source ?? '') || !isAddress(target ?? '') || rest.length > 0) return 'wrong'
+  if (!isPort(port) || !isPort(targetPort)) return 'wrong'
+  return { bytes, source: { address: source!, port: Number(port) } }
+}
+
+function isPort(text: string | undefined): boolean {
+  return text !== undefined && /^(0|[1-9]\d{0,4})$/.test(text) && Number(text) <= 65535
+}
+
+function readBinary(bytes: Buffer): ProxyHeader {
+  const [version, command] = [bytes[12]! >> 4, bytes[12]! & 0x0f]
+  const family = bytes[13]!
+  const length = bytes.readUInt16BE(14)
+  const end = V2_FIXED + length
+  if (version !== 2 || command > 1 || end > MAX_V2_BYTES) return 'wrong'
+  if (bytes.length < end) return 'more'
+  // LOCAL, or PROXY without addresses: the connection counts as the proxy's own.
+  if (command === 0 || family === 0) return { bytes: end, source: null }
+  if (family === 0x11 && length >= 12) {
+    return { bytes: end, source: { address: bytes.subarray(16, 20).join('.'), port: bytes.readUInt16BE(24) } }
+  }
+  if (family === 0x21 && length >= 36) {
+    const groups = Array.from({ length: 8 }, (_, i) => bytes.readUInt16BE(V2_FIXED + i * 2).toString(16))
+    return { bytes: end, source: { address: groups.join(':'), port: bytes.readUInt16BE(48) } }
+  }
+  return 'wrong'
+}
+
+/**
+ * Takes the header off a fresh socket and leaves what follows it unread.
+ * @returns 'wrong' for anything else, for a peer that closes, and when it does not come in time
+ */
+export function takeProxyHeader(socket: Socket, clock: Clock): Promise<{ source: ProxySource | null } | 'wrong'> {
+  return new Promise((resolve) => {
+    let bytes: Buffer = Buffer.alloc(0)
+    const timer = clock.after(PROXY_MS, () => settle('wrong'))
+    const settle = (result: { source: ProxySource | null } | 'wrong') => {
+      timer.cancel()
+      socket.off('readable', read).off('end', fail).off('close', fail)
+      resolve(result)
+    }
+    const fail = () => settle('wrong')
+    const read = () => {
+      for (let piece = socket.read(); piece !== null; piece = socket.read()) bytes = Buffer.concat([bytes, piece])
+      const header = readProxyHeader(bytes)
+      if (header === 'more') return
+      if (header === 'wrong') return settle('wrong')
+      if (bytes.length > header.bytes) socket.unshift(bytes.subarray(header.bytes))
+      settle({ source: header.source })
+    }
+    socket.on('readable', read).on('end', fail).on('close', fail)
+  })
+}

@@ -1,0 +1,198 @@
+// The ledger of a team: every change of its balance, with the balance after it (decisions §7.1).
+
+import type { Clock } from '../../base/clock.ts'
+import { conflict, invalid } from '../../base/errors.ts'
+import { newId } from '../../base/ids.ts'
+import type { Config } from '../../config/config.ts'
+import type { Db, Reader, Row, SqlValue, Tx } from '../../db/db.ts'
+import { type Page, type PageKey, pageOf } from '../../db/page.ts'
+import type { OutboundParts } from '../deps.ts'
+
+export const CREDIT_TYPES = ['purchase', 'adjustment', 'refund'] as const
+export const TRANSACTION_TYPES = ['purchase', 'consumption', 'adjustment', 'refund'] as const
+export type TransactionType = (typeof TRANSACTION_TYPES)[number]
+
+/** Amounts in millionths of the currency. */
+export interface Transaction {
+  /** `btx_…` */
+  id: string
+  type: TransactionType
+  /** What the balance grew by; negative for consumption and refunds. */
+  amount: number
+  balanceAfter: number
+  currency: string
+  quantity: number | null
+  unitPrice: number | null
+  description: string
+  reference: string | null
+  createdAt: number
+}
+
+export interface Summary {
+  /** Purchases and positive adjustments less refunds. */
+  purchased: bigint
+  /** Consumption, positive. */
+  consumed: bigint
+  count: number
+  currency: string
+}
+
+export interface Credit {
+  type: (typeof CREDIT_TYPES)[number]
+  /** Positive; of an adjustment the sign says the direction. */
+  amount: number
+  description: string
+}
+
+export interface TransactionFilter {
+  type?: TransactionType
+  /** ms, inclusive. */
+  from?: number
+  /** ms, exclusive. */
+  to?: number
+  limit: number
+  after: PageKey | null
+}
+
+type Entry = Pick<Transaction, 'type' | 'amount' | 'quantity' | 'unitPrice' | 'description'>
+
+const DAY_MS = 24 * 60 * 60 * 1000
+
+export class Ledger {
+  readonly #db: Db
+  readonly #clock: Clock
+  readonly #config: Config
+
+  constructor({ db, clock, config }: Pick<OutboundParts, 'db' | 'clock' | 'config'>) {
+    this.#db = db
+    this.#clock = clock
+    this.#config = config
+  }
+
+  /** Enters what the operator says. @throws ProductError validation_error, conflict */
+  async credit(teamId: string, credit: Credit): Promise<Transaction> {
+    checkCredit(credit)
+    return this.#db.write((tx) => this.creditIn(tx, teamId, credit))
+  }
+
+  /** The same as part of a unit of work. @throws ProductError validation_error, conflict */
+  async creditIn(tx: Tx, teamId: string, credit: Credit): Promise<Transaction> {
+    checkCredit(credit)
+    const amount = credit.type === 'refund' ? -credit.amount : credit.amount
+    return this.enter(tx, teamId, { ...credit, amount, quantity: null, unitPrice: null })
+  }
+
+  /** Enters one change; units of work wait for each other, so the balance after it is true. @throws ProductError conflict */
+  async enter(tx: Tx, teamId: string, entry: Entry): Promise<Transaction> {
+    const balance = (await this.balance(tx, teamId)) + entry.amount
+    if (!Number.isSafeInteger(balance)) throw conflict('The balance would have more digits than are kept.')
+    await tx.run(
+      `INSERT INTO billing_accounts (team_id, balance_micro) VALUES (?, ?)
+       ON CONFLICT (team_id) DO UPDATE SET balance_micro = excluded.balance_micro`,
+      [teamId, balance],
+    )
+    const made: Transaction = {
+      id: newId('transaction'),
+      ...entry,
+      balanceAfter: balance,
+      currency: this.#config.BILLING_CURRENCY,
+      reference: null,
+      createdAt: this.#clock.now(),
+    }
+    await tx.insert('billing_transactions', rowOf(teamId, made))
+    return made
+  }
+
+  /** Millionths; 0 for a team nothing was entered for. */
+  async balance(reader: Reader, teamId: string): Promise<number> {
+    const row = await reader.get<{ balance_micro: number }>(
+      'SELECT balance_micro FROM billing_accounts WHERE team_id = ?',
+      [teamId],
+    )
+    return row?.balance_micro ?? 0
+  }
+
+  /** @param days how far back */
+  async summary(teamId: string, days: number): Promise<Summary> {
+    // As text: sums may have more digits than a number holds.
+    const row = await this.#db.scan.get<{ purchased: string; consumed: string; count: number }>(
+      `SELECT CAST(coalesce(sum(CASE WHEN type IN ('purchase', 'refund') OR type = 'adjustment' AND amount_micro > 0
+           THEN amount_micro END), 0) AS TEXT) AS purchased,
+         CAST(coalesce(sum(CASE type WHEN 'consumption' THEN -amount_micro END), 0) AS TEXT) AS consumed,
+         count(*) AS count
+       FROM billing_transactions WHERE team_id = ? AND created_at >= ?`,
+      [teamId, this.#clock.now() - days * DAY_MS],
+    )
+    const { purchased, consumed, count } = row!
+    return {
+      purchased: BigInt(purchased),
+      consumed: BigInt(consumed),
+      count,
+      currency: this.#config.BILLING_CURRENCY,
+    }
+  }
+
+  async get(teamId: string, id: string): Promise<Transaction | undefined> {
+    const row = await this.#db.read.get('SELECT * FROM billing_transactions WHERE id = ? AND team_id = ?', [id, teamId])
+    return row && transactionOf(row)
+  }
+
+  /** Newest first. */
+  async list(teamId: string, { type, from, to, limit, after }: TransactionFilter): Promise<Page<Transaction>> {
+    const where = ['team_id = ?']
+    const values: SqlValue[] = [teamId]
+    const add = (condition: string, ...given: SqlValue[]) => {
+      where.push(condition)
+      values.push(...given)
+    }
+    if (type !== undefined) add('type = ?', type)
+    if (from !== undefined) add('created_at >= ?', from)
+    if (to !== undefined) add('created_at < ?', to)
+    if (after !== null) add('(created_at, n) < (?, ?)', ...after)
+    // Few rows may be of the type: then many are looked at.
+    const reader = type === undefined ? this.#db.read : this.#db.scan
+    const rows = await reader.all(
+      `SELECT * FROM billing_transactions WHERE ${where.join(' AND ')} ORDER BY created_at DESC, n DESC LIMIT ?`,
+      [...values, limit + 1],
+    )
+    return pageOf(rows, limit, (row) => [row.created_at as number, row.n as number], transactionOf)
+  }
+}
+
+function checkCredit({ type, amount }: Credit): void {
+  if (amount === 0) throw invalid('amount', 'too_small', 'The amount must not be zero.')
+  if (amount < 0 && type !== 'adjustment') {
+    throw invalid('amount', 'too_small', `The amount of a ${type} is positive; only an adjustment has a sign.`)
+  }
+}
+
+function rowOf(teamId: string, made: Transaction): Row {
+  return {
+    id: made.id,
+    team_id: teamId,
+    type: made.type,
+    amount_micro: made.amount,
+    balance_micro: made.balanceAfter,
+    currency: made.currency,
+    quantity: made.quantity,
+    unit_price_micro: made.unitPrice,
+    description: made.description,
+    reference: made.reference,
+    created_at: made.createdAt,
+  }
+}
+
+function transactionOf(row: Row): Transaction {
+  return {
+    id: row.id as string,
+    type: row.type as TransactionType,
+    amount: row.amount_micro as number,
+    balanceAfter: row.balance_micro as number,
+    currency: row.currency as string,
+    quantity: row.quantity as number | null,
+    unitPrice: row.unit_price_micro as number | null,
+    description: row.description as string,
+    reference: row.reference as string | null,
+    createdAt: row.created_at as number,
+  }
+}

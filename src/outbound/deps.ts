@@ -1,0 +1,35 @@
+// What every part of sending is made of.
+
+import type { Clock } from '../base/clock.ts'
+import type { ClockDoubt } from '../base/clock-guard.ts'
+import type { ProductError } from '../base/errors.ts'
+import type { Log } from '../base/log.ts'
+import type { Wake } from '../base/notifier.ts'
+import type { Resolver } from '../base/resolver.ts'
+import type { Vault } from '../base/secrets.ts'
+import type { Config } from '../config/config.ts'
+import type { Db, Tx } from '../db/db.ts'
+import type { Directory } from '../directory/directory.ts'
+import type { Outbox } from '../events/outbox.ts'
+import type { Store } from '../store/store.ts'
+
+/** A limit on what a mailbox sends, beside those of its accounts. */
+export interface SendLimit {
+  /** Takes room for so many recipients inside the unit of work that queues the message. @returns null when there was room, else why not */
+  take(tx: Tx, mailboxId: string, recipients: number): Promise<ProductError | null>
+}
+
+export interface OutboundParts {
+  db: Db
+  clock: Clock
+  /** While it holds, nothing that waits expires. */
+  guard: ClockDoubt
+  log: Log
+  config: Config
+  vault: Vault
+  resolver: Resolver
+  directory: Directory
+  store: Store
+  outbox: Outbox
+  wake: Wake
+}

@@ -1,0 +1,200 @@
+// What becomes of a delivery: the one place that moves it, and everything that follows from the move.
+
+import type { Clock } from '../../base/clock.ts'
+import type { Tx } from '../../db/db.ts'
+import type { Counters } from '../../store/metrics/counters.ts'
+import type { Meter } from '../billing/meter.ts'
+import type { OutboundParts } from '../deps.ts'
+import type { Queue } from '../queue.ts'
+import type { Carrier, DeliveryStatus, EmailSource, Outcome } from '../records.ts'
+import type { Suppressions } from '../suppressions.ts'
+import { bodyOf } from './bodies.ts'
+import { countedAs, factOf } from './facts.ts'
+import { countOpen } from './open-content.ts'
+import { stepsOf, withStep } from './timeline.ts'
+import { type Move, moveOf } from './transition-rules.ts'
+
+interface Parts extends Pick<OutboundParts, 'clock' | 'outbox'> {
+  queue: Pick<Queue, 'postpone' | 'drop'>
+  suppressions: Pick<Suppressions, 'add'>
+  meter: Pick<Meter, 'settle'>
+  store: {
+    counters: Pick<Counters, 'count'>
+    submissions: {
+      /** Tells clients of the mailbox that the recipients of a mail are to be asked for again. */
+      touch(tx: Tx, emailId: string): Promise<unknown>
+    }
+  }
+}
+
+/** Decisions §9.4: a delay is told when the next try is further away than this, and not again for an hour. */
+export const DELAY_TOLD_FROM_MS = 5 * 60 * 1000
+export const DELAY_TOLD_EVERY_MS = 60 * 60 * 1000
+/** 9999-12-31T23:59:59.999Z: times of reports are foreign, and later ones have another form. */
+const TIME_MAX = 253_402_300_799_999
+
+/** A delivery with what its mail says. */
+interface Row {
+  id: string
+  email: number
+  team_id: string
+  mailbox_id: string | null
+  to_email: string
+  provider_id: string | null
+  provider_name: string | null
+  status: DeliveryStatus
+  status_reason: string | null
+  attempts: number
+  sent_at: number | null
+  delay_told_at: number | null
+  timeline: string
+  email_id: string
+  domain_id: string | null
+  source: EmailSource
+  from_email: string
+  from_name: string
+  subject: string
+  internet_message_id: string
+  queued_at: number
+  expires_at: number
+}
+
+const READ = `SELECT d.id, d.email, d.team_id, d.mailbox_id, d.to_email, d.provider_id, d.provider_name, d.status,
+    d.status_reason, d.attempts, d.sent_at, d.delay_told_at, d.timeline, e.id AS email_id, e.domain_id, e.source,
+    e.from_email, e.from_name, e.subject, e.internet_message_id, e.queued_at, e.expires_at
+  FROM deliveries d JOIN emails e ON e.n = d.email WHERE d.n = ?`
+
+const WRITE = `UPDATE deliveries SET status = ?, status_reason = ?, provider_id = ?, provider_name = ?, sent_at = ?,
+    delay_told_at = ?, notice_due = ?, timeline = ? WHERE n = ?`
+
+export class Fate {
+  readonly #parts: Parts
+  readonly #clock: Clock
+
+  constructor(parts: Parts) {
+    this.#parts = parts
+    this.#clock = parts.clock
+  }
+
+  /**
+   * Moves a delivery (decisions §6.2) as part of a unit of work, with its timeline, queue row, event, suppression and submission.
+   * @param carrier through whom it went; null where nobody was asked, then what is known of it stays
+   * @returns false for a move that is not one of the table (final states stay final): nothing was changed then
+   */
+  async apply(tx: Tx, deliveryN: number, outcome: Outcome, carrier: Carrier | null): Promise<boolean> {
+    const row = await tx.get<Row>(READ, [deliveryN])
+    if (!row) return false
+    const fact = bounded(outcome)
+    const steps = fact.kind === 'complained' ? stepsOf(row.timeline) : []
+    const { status, status_reason: statusReason, attempts } = row
+    const move = moveOf({ status, statusReason, attempts, steps }, fact)
+    if (move === null) return false
+    const moved = carrier === null ? row : { ...row, provider_id: carrier.id, provider_name: carrier.name }
+    await this.#move(tx, deliveryN, moved, fact, move)
+    return true
+  }
+
+  async #move(tx: Tx, n: number, row: Row, outcome: Outcome, move: Move): Promise<void> {
+    const { queue, store } = this.#parts
+    const now = this.#clock.now()
+    const isTold =
+      move.event !== null && row.source !== 'system' && (move.status !== 'pending' || isLate(row, move, now))
+    const isNoticed = row.source === 'mailbox_api' && isFailure(outcome)
+    await tx.run(WRITE, [
+      move.status,
+      move.statusReason,
+      row.provider_id,
+      row.provider_name,
+      outcome.kind === 'sent' ? now : row.sent_at,
+      isTold && move.status === 'pending' ? now : row.delay_told_at,
+      isNoticed,
+      withStep(row.timeline, { at: now, ...move.step }),
+      n,
+    ])
+    if (move.step.nextAt !== null) await queue.postpone(tx, n, move.step.nextAt)
+    else if (row.status === 'pending') await queue.drop(tx, n)
+    if (row.status === 'pending' && move.status !== 'pending' && row.source !== 'system') {
+      const carrier = { id: row.provider_id, name: row.provider_name }
+      await this.#parts.meter.settle(tx, row.team_id, move.status === 'sent' ? carrier : null, now)
+    }
+    this.#count(tx, row, outcome, now)
+    const change = wanting(move.status, isNoticed) - wanting(row.status, false)
+    if (change !== 0) await countOpen(tx, row.email, change)
+    const suppressed = await this.#suppress(tx, row, move)
+    if (isTold) await this.#tell(tx, row, move, { outcome, at: now, suppressed })
+    if (row.mailbox_id !== null) await store.submissions.touch(tx, row.email_id)
+  }
+
+  #count(tx: Tx, row: Row, outcome: Outcome, at: number): void {
+    const { team_id: teamId, mailbox_id: mailboxId, domain_id: domainId, source, to_email: to } = row
+    const mail = { teamId, mailboxId, domainId, source, to, from: { email: row.from_email, name: row.from_name } }
+    const fact = factOf(mail, at)
+    const counted = countedAs({ status: row.status, statusReason: row.status_reason }, outcome)
+    if (fact === null || counted === null) return
+    const provider = row.provider_id === null ? null : { id: row.provider_id, name: row.provider_name }
+    this.#parts.store.counters.count(tx, { ...fact, ...counted, provider })
+  }
+
+  /** Who gets no more mail is the business of the team's own mail, not of what the appliance writes by itself. */
+  async #suppress(tx: Tx, row: Row, { suppress, step }: Move): Promise<boolean> {
+    if (suppress === null || row.source === 'system') return false
+    await this.#parts.suppressions.add(tx, {
+      teamId: row.team_id,
+      email: row.to_email.toLowerCase(),
+      reason: suppress,
+      sourceMessageId: row.email_id,
+      note: step.detail,
+    })
+    return true
+  }
+
+  async #tell(tx: Tx, row: Row, { event }: Move, fact: { outcome: Outcome; at: number; suppressed: boolean }) {
+    await this.#parts.outbox.record(tx, {
+      teamId: row.team_id,
+      type: event!,
+      mailboxId: row.mailbox_id,
+      domainId: row.domain_id,
+      at: fact.at,
+      data: bodyOf(toldOf(row), fact),
+    })
+  }
+}
+
+/** Decisions §9.4: of many deferrals only those that matter are told. */
+function isLate(row: Row, { step }: Move, now: number): boolean {
+  const isFar = step.nextAt !== null && step.nextAt - now > DELAY_TOLD_FROM_MS
+  return isFar && (row.delay_told_at === null || now - row.delay_told_at >= DELAY_TOLD_EVERY_MS)
+}
+
+/** Ends that a person who wrote from a mailbox is told of, unless it was that person's own doing. */
+function isFailure({ kind }: Outcome): boolean {
+  return kind === 'bounced' || kind === 'expired' || kind === 'rejected'
+}
+
+/** 1 while the content of the mail is wanted for this delivery: to be sent, or to be shown to its sender. */
+function wanting(status: DeliveryStatus, isNoticed: boolean): number {
+  return status === 'pending' || isNoticed ? 1 : 0
+}
+
+function bounded(outcome: Outcome): Outcome {
+  if (!('occurredAt' in outcome)) return outcome
+  return { ...outcome, occurredAt: Math.min(Math.max(outcome.occurredAt || 0, 0), TIME_MAX) }
+}
+
+function toldOf(row: Row) {
+  return {
+    emailId: row.email_id,
+    deliveryId: row.id,
+    source: row.source,
+    mailboxId: row.mailbox_id,
+    carrier: row.provider_name === null ? null : { id: row.provider_id, name: row.provider_name },
+    fromEmail: row.from_email,
+    fromName: row.from_name,
+    to: row.to_email,
+    subject: row.subject,
+    internetMessageId: row.internet_message_id,
+    queuedAt: row.queued_at,
+    expiresAt: row.expires_at,
+    attempts: row.attempts,
+  }
+}

@@ -1,0 +1,116 @@
+// Which moves a delivery can make, and what each says of it: the table of decisions §6.2, and nothing else.
+
+import { isoTime } from '../../base/clock.ts'
+import type { EventType } from '../../events/outbox.ts'
+import { clean } from '../../mime/one-line.ts'
+import { classifyReply } from '../../reports/reply-class.ts'
+import type { DeliveryStatus, Outcome, Reply } from '../records.ts'
+import { DETAIL_MAX, replyLine, type Step, type StepType } from './timeline.ts'
+
+/** How a delivery stands before a move. */
+export interface Standing {
+  status: DeliveryStatus
+  statusReason: string | null
+  /** Hand-over tries so far. */
+  attempts: number
+  steps: readonly Step[]
+}
+
+/** How it stands after it. */
+export interface Move {
+  status: DeliveryStatus
+  statusReason: string | null
+  step: Omit<Step, 'at'>
+  event: EventType | null
+  /** Why nothing more may be sent to the recipient, null when that is not so. */
+  suppress: 'bounce' | 'complaint' | null
+}
+
+/** Complaints told of one delivery; who makes more of them is up to something else. */
+export const COMPLAINTS_MAX = 20
+
+/** @returns null for a move the table does not have: final states stay final */
+export function moveOf(standing: Standing, outcome: Outcome): Move | null {
+  const isPending = standing.status === 'pending'
+  switch (outcome.kind) {
+    case 'bounced':
+      return bounce(standing, outcome)
+    case 'complained':
+      return complaint(standing, outcome)
+    case 'sent':
+      return isPending ? { ...move('sent', null, said('sent', outcome.reply)), event: 'message.delivered' } : null
+    case 'deferred':
+      return isPending ? deferral(outcome) : null
+    case 'expired':
+      return isPending ? expiry(outcome.reply) : null
+    case 'rejected':
+      return isPending ? rejection(outcome.reason, clean(outcome.detail, DETAIL_MAX)) : null
+    case 'cancelled':
+      return isPending ? move('failed', 'cancelled', plain('cancelled', 'Cancelled before it was handed over')) : null
+  }
+}
+
+function deferral({ reply, nextAt }: Extract<Outcome, { kind: 'deferred' }>): Move {
+  const step = { ...said('deferred', reply), nextAt }
+  return { ...move('pending', `deferred: ${step.detail}`, step), event: 'message.delivery_delayed' }
+}
+
+function expiry(reply: Reply): Move {
+  const step = said('expired', reply)
+  return { ...move('failed', `expired: ${step.detail}`, step), event: 'message.bounced' }
+}
+
+function rejection(reason: string, detail: string): Move {
+  const statusReason = `${reason}: ${detail}`
+  return { ...move('rejected', statusReason, plain('rejected', statusReason)), event: 'message.rejected' }
+}
+
+function bounce(standing: Standing, outcome: Extract<Outcome, { kind: 'bounced' }>): Move | null {
+  const { afterAccept, reply, type } = outcome
+  if (!mayBounce(standing, afterAccept)) return null
+  const step = said('bounced', reply)
+  const word = afterAccept ? 'bounced_after_accept' : 'bounced'
+  // Decisions §6.3. Nothing that may pass by itself is held against an address.
+  const isHard = type === 'permanent' && (outcome.dead === true || classifyReply(reply).suppress)
+  return {
+    ...move('failed', `${word}: ${step.detail}`, step),
+    event: 'message.bounced',
+    suppress: isHard ? 'bounce' : null,
+  }
+}
+
+function mayBounce({ status, attempts }: Standing, afterAccept: boolean): boolean {
+  if (!afterAccept) return status === 'pending'
+  // A report may be faster than the row that says who took the mail, and it knows better than a try that ended without an answer.
+  return status === 'sent' || (status === 'pending' && attempts > 0)
+}
+
+function complaint(standing: Standing, outcome: Extract<Outcome, { kind: 'complained' }>): Move | null {
+  const { feedbackType, userAgent, occurredAt } = outcome
+  if (standing.status !== 'sent') return null
+  const reporter = userAgent === null ? '' : ` reported by ${clean(userAgent, 100)}`
+  const detail = `${feedbackType}${reporter} at ${isoTime(occurredAt)}`
+  // The same report comes more than once: whoever sends it did not hear our answer.
+  const told = standing.steps.filter(({ type }) => type === 'complained')
+  if (told.length >= COMPLAINTS_MAX || told.some((step) => step.detail === detail)) return null
+  // RFC 6430: "not-spam" takes a complaint back, it is none.
+  const isComplaint = feedbackType !== 'not_spam'
+  return {
+    ...move('sent', isComplaint ? 'complained' : standing.statusReason, plain('complained', detail)),
+    event: 'message.complained',
+    suppress: isComplaint ? 'complaint' : null,
+  }
+}
+
+function move(status: DeliveryStatus, statusReason: string | null, step: Move['step']): Move {
+  return { status, statusReason, step, event: null, suppress: null }
+}
+
+function said(type: StepType, reply: Reply): Move['step'] {
+  const step = { type, detail: replyLine(reply), smtpCode: reply.smtpCode, nextAt: null }
+  return reply.server === undefined ? step : { ...step, server: reply.server }
+}
+
+function plain(type: StepType, detail: string): Move['step'] {
+  return { type, detail, smtpCode: null, nextAt: null }
+}

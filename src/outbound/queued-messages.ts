@@ -1,0 +1,125 @@
+// What waits to leave, for the operator: seen, hurried, or given up.
+
+import { notFound } from '../base/errors.ts'
+import type { Tx } from '../db/db.ts'
+import type { Page } from '../db/page.ts'
+import type { OutboundParts } from './deps.ts'
+import type { Fate } from './log/delivery-transitions.ts'
+import type { Emails } from './log/emails.ts'
+import type { Queue, QueueFilter, QueueRow } from './queue.ts'
+import type { Email, RejectionReason } from './records.ts'
+import { LIFETIME_MS } from './submit/acceptance.ts'
+import { AHEAD_MAX_MS } from './submit/checked-mail.ts'
+
+/** A delivery that waits, with the mail it is of. */
+export interface WaitingDelivery {
+  row: QueueRow
+  email: Email
+}
+
+interface Parts extends OutboundParts {
+  queue: Queue
+  emails: Pick<Emails, 'byN' | 'byId' | 'deliveriesOf' | 'pendingOf' | 'limitExpiry'>
+  fate: Pick<Fate, 'apply'>
+}
+
+/** What waited while the clock was wrong does not expire before this, ms. */
+const GRACE_MS = 24 * 60 * 60 * 1000
+const REDATED_AT_ONCE = 200
+const DRAINED_AT_ONCE = 100
+/** Pieces that are cancelled while somebody waits for the end of a mailbox. */
+const DRAINED_PIECES = 10
+
+export class WaitingMail {
+  readonly #parts: Parts
+
+  constructor(parts: Parts) {
+    this.#parts = parts
+  }
+
+  /** What is due first on top. */
+  async list(filter: QueueFilter): Promise<Page<WaitingDelivery>> {
+    const { queue, emails } = this.#parts
+    const page = await queue.list(filter)
+    const known = new Map(
+      (await emails.byN([...new Set(page.items.map(({ email }) => email))])).map((email) => [email.n, email]),
+    )
+    const items = page.items.flatMap((row) => {
+      const email = known.get(row.email)
+      return email ? [{ row, email }] : []
+    })
+    return { items, next: page.next }
+  }
+
+  /** Has a mail tried again now. @param id `eml_…` @returns how many deliveries @throws ProductError not_found */
+  async retry(id: string): Promise<number> {
+    const { db, clock, queue, wake } = this.#parts
+    const email = await this.#open(id)
+    return db.write((tx) => {
+      tx.afterCommit(() => wake.ring('deliver'))
+      return queue.hurry(tx, email.n, clock.now())
+    })
+  }
+
+  /** Gives up what waits of a mail; what has left has left. @returns how many deliveries @throws ProductError not_found */
+  async drop(id: string): Promise<number> {
+    const { db, emails, fate } = this.#parts
+    const email = await this.#open(id)
+    const pending = (await emails.deliveriesOf(email.n)).filter(({ status }) => status === 'pending')
+    return db.write(async (tx) => {
+      let dropped = 0
+      for (const { n } of pending) if (await fate.apply(tx, n, { kind: 'cancelled' }, null)) dropped++
+      return dropped
+    })
+  }
+
+  /** Rejects everything of a mailbox that waits to leave, as part of a unit of work. @returns how many deliveries */
+  async reject(tx: Tx, mailboxId: string, reason: RejectionReason, detail: string): Promise<number> {
+    const { emails, fate } = this.#parts
+    const waiting = await emails.pendingOf(tx, mailboxId)
+    for (const n of waiting) await fate.apply(tx, n, { kind: 'rejected', reason, detail }, null)
+    return waiting.length
+  }
+
+  /** Gives up some of what waits of a mailbox that ended. @returns how many deliveries; 0 when nothing waits */
+  async drain(mailboxId: string): Promise<number> {
+    const { db, emails, fate } = this.#parts
+    return db.write(async (tx) => {
+      const waiting = await emails.pendingOf(tx, mailboxId, DRAINED_AT_ONCE)
+      let dropped = 0
+      for (const n of waiting) if (await fate.apply(tx, n, { kind: 'cancelled' }, null)) dropped++
+      return dropped
+    })
+  }
+
+  /** What waits of a mailbox that ended is cancelled at once (decisions §5.4); of very much the rest when its time has come. */
+  async cancelOf(mailboxId: string): Promise<void> {
+    for (let piece = 0; piece < DRAINED_PIECES; piece++) if ((await this.drain(mailboxId)) === 0) return
+  }
+
+  /**
+   * Mends the times of what waits after the clock was wrong: nothing expires within the next day, and nothing waits for a time that
+   * was set by the wrong clock.
+   */
+  async redate(): Promise<void> {
+    const { db, clock, queue, emails, wake } = this.#parts
+    const now = clock.now()
+    const limits = { earliest: now + GRACE_MS, latest: now + AHEAD_MAX_MS + LIFETIME_MS, instead: now + LIFETIME_MS }
+    for (let after = 0; ; ) {
+      const ns = await db.write(async (tx) => {
+        const page = await queue.emailsAfter(tx, after, REDATED_AT_ONCE)
+        await queue.pullBack(tx, await emails.limitExpiry(tx, page, limits), now)
+        return page
+      })
+      if (ns.length < REDATED_AT_ONCE) break
+      after = ns.at(-1)!
+    }
+    wake.ring('deliver')
+  }
+
+  async #open(id: string): Promise<Email> {
+    const email = await this.#parts.emails.byId(id)
+    if (email === undefined || email.hash === null) throw notFound('waiting mail')
+    return email
+  }
+}

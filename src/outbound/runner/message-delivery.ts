@@ -1,0 +1,213 @@
+// One mail on its way: admitted, routed, signed, handed over, and what was said of each recipient written down.
+
+import { randomInt } from 'node:crypto'
+import type { Waiting } from '../queue.ts'
+import type { Carrier, Email, Outcome, Provider, Reply } from '../records.ts'
+import type { NotTried, Unavailable } from '../transports/transport.ts'
+import { admit } from './admission.ts'
+import type { Spot } from './concurrency.ts'
+import { type AccountWay, each, type Guide, type Item, Passage } from './delivery-attempt.ts'
+import type { Decision, RunnerParts, Standing } from './deps.ts'
+import { ownReply, putOff, putOffUntil } from './outcomes.ts'
+import { endOf } from './schedule.ts'
+
+/** A window that opens this soon is waited for without a word in the log, in ms. */
+const SHORT_WAIT_MS = 60_000
+/** How long mail of a suspended sender is left alone, in ms. */
+const HOLD_MS = 30_000
+const LOCAL: Carrier = { id: null, name: 'Local delivery' }
+const DIRECT: Carrier = { id: null, name: 'Direct delivery' }
+
+/** What of a mail was not handed over and waits as before, because its time had not come. */
+export interface Rest {
+  waiting: readonly Waiting[]
+  /** Until when (ms) all mail of its origin may wait as well; null where only its domains are crowded. */
+  until: number | null
+  /** What waits by itself, until the time that is given with each. */
+  aside: readonly Waiting[]
+}
+
+const NOTHING_LEFT: Rest = { waiting: [], until: null, aside: [] }
+/** Messages that were put off for the same reason come again within this share of the time, one by one. */
+const SPREAD = 0.1
+
+/** What sending accounts said in one try. */
+interface Tried {
+  /** Ids of those that failed, and of those that take no message of that size. */
+  failed: Set<string>
+  tooSmall: Set<string>
+  failure: Unavailable | null
+  refusal: Reply | null
+}
+
+export class Journey {
+  readonly #guide: Guide
+  readonly #parts: RunnerParts
+  readonly #email: Email
+  readonly #passage: Passage
+
+  constructor(guide: Guide, email: Email) {
+    this.#guide = guide
+    this.#parts = guide.parts
+    this.#email = email
+    this.#passage = new Passage(guide, email)
+  }
+
+  /**
+   * Takes what is due of the mail as far as it gets. What it returns is to be given back; the rest is settled, or, when the
+   * house closes, still in hand.
+   */
+  async run(waiting: readonly Waiting[]): Promise<Rest> {
+    const items = await this.#itemsOf(waiting)
+    const admission = await admit(this.#parts, this.#email)
+    if (admission.kind === 'hold') return restOf(items, this.#parts.clock.now() + HOLD_MS)
+    if (admission.kind === 'cancelled') return this.#settleAll(items, { kind: 'cancelled' })
+    if (admission.kind === 'expired') {
+      const text = items[0]?.delivery.lastReply ?? 'It could not be handed over for two days.'
+      return this.#settleAll(items, { kind: 'expired', reply: ownReply(text) })
+    }
+    const [near, far] = await this.#split(items, admission.isProven)
+    // One way that ends badly does not leave the other one unattended.
+    const [, rest] = await allOf([
+      this.#sendNear(near),
+      far.length > 0 ? this.#sendFar(far, admission.domain) : NOTHING_LEFT,
+    ])
+    return rest!
+  }
+
+  async #itemsOf(waiting: readonly Waiting[]): Promise<Item[]> {
+    const { emails, queue, db } = this.#parts
+    const states = new Map((await emails.deliveriesOf(this.#email.n)).map((delivery) => [delivery.n, delivery]))
+    const isOpen = (one: Waiting) => states.get(one.delivery)?.status === 'pending'
+    const ended = waiting.filter((one) => !isOpen(one))
+    // Nothing waits for a delivery that has ended.
+    if (ended.length > 0) await db.write((tx) => each(ended, (one) => queue.drop(tx, one.delivery)))
+    return waiting.filter(isOpen).map((one) => ({ waiting: one, delivery: states.get(one.delivery)! }))
+  }
+
+  /** Only a sender who has proven the domain is believed to be who he says; others go out and come in by the door. */
+  async #split(items: readonly Item[], isProven: boolean): Promise<[near: Item[], far: Item[]]> {
+    if (!isProven) return [[], [...items]]
+    const { domains } = this.#parts.directory
+    const here = new Set<string>()
+    for (const name of new Set(items.map(({ waiting }) => waiting.lane))) {
+      if ((await domains.byName(name)) !== undefined) here.add(name)
+    }
+    const { near = [], far = [] } = Object.groupBy(items, ({ waiting }) => (here.has(waiting.lane) ? 'near' : 'far'))
+    return [near, far]
+  }
+
+  async #sendNear(items: readonly Item[]): Promise<Rest> {
+    if (items.length === 0) return NOTHING_LEFT
+    const spot: Spot = { kind: 'local', name: '', team: this.#email.teamId }
+    const transport = this.#parts.transports.local()
+    await this.#passage.goLocal(items, { transport, carrier: LOCAL, spot, reason: 'The mailbox is here.' })
+    return NOTHING_LEFT
+  }
+
+  /** Tries one account after another until one has taken the mail or refused it. */
+  async #sendFar(items: readonly Item[], found: Standing): Promise<Rest> {
+    const { router, providers } = this.#parts
+    const tried: Tried = { failed: new Set(), tooSmall: new Set(), failure: null, refusal: null }
+    let left = items
+    for (let domain = found; ; domain = null) {
+      // After a try that took its time what was found before says nothing.
+      const decision = await router.decide(this.#email, left.length, tried.failed, domain, tried.tooSmall)
+      if (decision.kind !== 'provider') return this.#endFar(left, decision, tried)
+      const { provider } = decision
+      const handed = await this.#passage.goByAccount(left, await this.#wayBy(provider, decision.reason))
+      if (handed === null) return NOTHING_LEFT
+      if (handed.kind === 'too_large') {
+        tried.tooSmall.add(provider.id)
+        tried.refusal = handed.reply
+        left = handed.items
+      } else {
+        await providers.noteFailure(provider, handed.stage, handed.reply)
+        tried.failed.add(provider.id)
+        tried.failure = handed
+      }
+    }
+  }
+
+  /** No account is left to try. */
+  #endFar(items: readonly Item[], decision: Exclude<Decision, { kind: 'provider' }>, tried: Tried): Promise<Rest> {
+    if (tried.failure !== null) return this.#defer(items, tried.failure)
+    if (decision.kind === 'direct') return this.#sendDirect(items, decision.reason)
+    if (decision.kind === 'wait') return this.#wait(items, decision, tried.refusal !== null)
+    const detail = tried.refusal === null ? decision.detail : `${decision.detail} ${tried.refusal.text}`
+    return this.#settleAll(items, { kind: 'rejected', reason: decision.reason, detail })
+  }
+
+  async #wayBy(provider: Provider, reason: string): Promise<AccountWay> {
+    const spot: Spot = { kind: 'provider', name: provider.id, team: this.#email.teamId }
+    return { transport: await this.#parts.transports.of(provider), carrier: provider, spot, reason, provider }
+  }
+
+  /** Servers of different domains are nothing to one another. */
+  async #sendDirect(items: readonly Item[], reason: string): Promise<Rest> {
+    const transport = this.#parts.transports.direct()
+    const rests = [...Map.groupBy(items, ({ waiting }) => waiting.lane)].map(async ([name, own]) => {
+      const spot: Spot = { kind: 'domain', name, team: this.#email.teamId }
+      if (this.#guide.places.isCrowded(spot)) return restOf(own, null)
+      const untried = await this.#passage.goDirect(own, { transport, carrier: DIRECT, spot, reason })
+      return untried === null ? NOTHING_LEFT : this.#putAside(own, untried)
+    })
+    const all = await allOf(rests)
+    const aside = all.flatMap((rest) => rest.aside)
+    return { waiting: all.flatMap(({ waiting }) => waiting), until: null, aside }
+  }
+
+  /** A destination that failed for others is told of as a delay, and counts as no try. */
+  async #putAside(items: readonly Item[], { until, failure }: NotTried): Promise<Rest> {
+    const now = this.#parts.clock.now()
+    const dueAt = () => until + Math.round((until - now) * SPREAD * (randomInt(1000) / 1000))
+    if (failure === null) {
+      return { ...NOTHING_LEFT, aside: items.map(({ waiting }) => ({ ...waiting, dueAt: dueAt() })) }
+    }
+    const { reply, cause } = failure
+    const outcomes = items.map(({ delivery }) =>
+      putOffUntil(dueAt(), reply, cause, this.#passage.standing(delivery, now)),
+    )
+    await this.#passage.writeDown(items, outcomes, null)
+    return NOTHING_LEFT
+  }
+
+  /**
+   * A window that opens soon is waited for in silence; a longer wait is told.
+   * @param wasTried true when an account has refused the mail in this try: how that ended is known then
+   */
+  async #wait(
+    items: readonly Item[],
+    { until, cause, reason }: Extract<Decision, { kind: 'wait' }>,
+    wasTried: boolean,
+  ): Promise<Rest> {
+    if (!wasTried && until - this.#parts.clock.now() <= SHORT_WAIT_MS) return restOf(items, until)
+    const nextAt = Math.min(until, endOf(this.#parts, this.#email))
+    return this.#settleAll(items, { kind: 'deferred', reply: ownReply(reason), cause, nextAt })
+  }
+
+  async #defer(items: readonly Item[], failure: Pick<Unavailable, 'reply' | 'cause' | 'retryAfterMs'>): Promise<Rest> {
+    const now = this.#parts.clock.now()
+    const notBefore = now + (failure.retryAfterMs ?? 0)
+    const outcomes = items.map(({ delivery }) =>
+      putOff(failure.reply, failure.cause, this.#passage.standing(delivery, now), notBefore),
+    )
+    await this.#passage.writeDown(items, outcomes, null)
+    return NOTHING_LEFT
+  }
+
+  async #settleAll(items: readonly Item[], outcome: Outcome): Promise<Rest> {
+    await this.#passage.writeDown(items, Array<Outcome>(items.length).fill(outcome), null)
+    return NOTHING_LEFT
+  }
+}
+
+function restOf(items: readonly Item[], until: number | null): Rest {
+  return { ...NOTHING_LEFT, waiting: items.map(({ waiting }) => waiting), until }
+}
+
+/** Waits for all of them, also for those behind one that failed. @throws the first failure */
+async function allOf<T>(works: readonly (Promise<T> | T)[]): Promise<T[]> {
+  await Promise.allSettled(works)
+  return Promise.all(works)
+}

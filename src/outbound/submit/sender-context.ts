@@ -1,0 +1,169 @@
+// Who sends: what follows from the sender before anything of a mail is known, and what of a mail depends on it.
+
+import { conflict, invalid, notFound, ProductError } from '../../base/errors.ts'
+import type { DomainStanding } from '../../directory/domains.ts'
+import type { SendScope } from '../../directory/mailbox-input.ts'
+import type { Mailbox } from '../../directory/mailboxes.ts'
+import { checkEmail, checkRecipient } from '../../mime/compose/draft-rules.ts'
+import { LIKE_ADDRESS, looksLikeAddress } from '../../mime/display-name.ts'
+import type { Address } from '../../mime/message.ts'
+import type { Identity } from '../../store/identities.ts'
+import type { Original } from '../../store/messages/answered.ts'
+import type { Account } from '../../store/records.ts'
+import type { OutboundParts } from '../deps.ts'
+import type { Router } from '../routing/router.ts'
+import type { NewMail, Sender } from './new-mail.ts'
+
+/** A mailbox that sends, with its mail side. */
+export interface SendingMailbox {
+  mailbox: Mailbox
+  account: Account
+}
+
+/** From, and what follows from it unless the mail says otherwise. */
+export interface From {
+  from: Address
+  /** Where replies go. */
+  replyTo: Address[]
+  /** Who gets it as well. */
+  bcc: Address[]
+  /** `idn_…`; null for root keys. */
+  identityId: string | null
+}
+
+type Parts = OutboundParts & { router: Pick<Router, 'defaultFrom' | 'sharedFullUntil'> }
+
+const PROVISIONING_RETRY_SECONDS = 10
+
+export class Desk {
+  readonly sender: Sender
+  /** Null for root keys. */
+  readonly box: SendingMailbox | null
+  readonly #parts: Parts
+  /** A batch has the same few senders and domains over and over. */
+  #identities: Promise<Identity[]> | undefined
+  readonly #full = new Map<string, Promise<number | null>>()
+  readonly #domains = new Map<string, Promise<DomainStanding | undefined>>()
+
+  private constructor(parts: Parts, sender: Sender, box: SendingMailbox | null) {
+    this.#parts = parts
+    this.sender = sender
+    this.box = box
+  }
+
+  /** @throws ProductError conflict for a mailbox that may not send now, service_unavailable while it is being set up */
+  static async open(parts: Parts, sender: Sender): Promise<Desk> {
+    if (sender.kind === 'team') return new Desk(parts, sender, null)
+    const mailbox = await parts.directory.mailboxes.byId(sender.mailboxId)
+    if (mailbox === undefined) throw notFound('mailbox')
+    if (mailbox.status !== 'active') throw conflict(`The mailbox is ${mailbox.status} and cannot send.`)
+    const account = await parts.store.accounts.byMailbox(mailbox.id)
+    if (account !== undefined) return new Desk(parts, sender, { mailbox, account })
+    throw new ProductError('service_unavailable', 'The mailbox is still being set up.', {
+      retryAfter: PROVISIONING_RETRY_SECONDS,
+    })
+  }
+
+  /** For whom domains and accounts are looked up. */
+  get #who() {
+    return { teamId: this.sender.teamId, mailboxId: this.box?.mailbox.id ?? null }
+  }
+
+  /** Through which accounts its mail may go. */
+  get scope(): SendScope {
+    return this.box?.mailbox.sendScope ?? { type: 'all' }
+  }
+
+  /** @throws ProductError missing_parameter where none was given and no account has one, validation_error */
+  async from(given: Address | null): Promise<From> {
+    const checked = given && checkRecipient('from', given)
+    if (this.box !== null) return this.#ownFrom(this.box, checked)
+    if (checked !== null) return { from: checked, replyTo: [], bcc: [], identityId: null }
+    const provider = await this.#parts.router.defaultFrom(this.sender.teamId)
+    const email = provider?.oauthEmail ?? provider?.fromEmail
+    if (!provider || !email) {
+      const message = 'A from address is needed: no active sending account of the team has one of its own.'
+      throw new ProductError('missing_parameter', message, { issues: [{ field: 'from', code: 'required', message }] })
+    }
+    const { fromName, replyToEmail, replyToName } = provider
+    return {
+      from: checkRecipient('from', { email, name: fromName }),
+      replyTo: replyToEmail === null ? [] : [{ email: replyToEmail, name: replyToName ?? '' }],
+      ...{ bcc: [], identityId: null },
+    }
+  }
+
+  /** A mailbox sends as one of its identities (decisions §10.7), as long as it may still write as that address. */
+  async #ownFrom({ mailbox, account }: SendingMailbox, given: Address | null): Promise<From> {
+    const { directory, store, db } = this.#parts
+    this.#identities ??= store.identities.list(account)
+    const identities = await this.#identities
+    // The primary one comes first, also where several have the same address.
+    const email = given?.email.toLowerCase()
+    const identity = identities.find((one) => email === undefined || one.email === email)
+    if (!identity || !(await directory.aliases.mayWriteAs(db.read, mailbox, identity.email))) throw strangeSender()
+    const name = given?.name || identity.name || mailbox.displayName || ''
+    return {
+      from: { email: identity.email, name },
+      replyTo: identity.replyTo ?? [],
+      bcc: identity.bcc ?? [],
+      identityId: identity.id,
+    }
+  }
+
+  /**
+   * @param field what `replyTo` is called in the message
+   * @throws ProductError validation_error for names by which an agent would pass for somebody else
+   */
+  checkNames(from: Address, replyTo: readonly Address[], field: string): void {
+    if (this.box?.mailbox.isAgent !== true) return
+    if (looksLikeAddress(from.name)) throw invalid('from.name', 'forbidden_value', LIKE_ADDRESS)
+    const named = replyTo.some(({ name }) => looksLikeAddress(name))
+    if (named) throw invalid(field, 'forbidden_value', LIKE_ADDRESS)
+  }
+
+  /** @throws ProductError rate_limit_exceeded while only the shared account could carry it, and that has carried all it may today */
+  async requireRoom(from: Address, sendAt: number): Promise<void> {
+    const { router, clock } = this.#parts
+    const asked = this.#full.get(from.email) ?? router.sharedFullUntil({ ...this.#who, scope: this.scope, from })
+    this.#full.set(from.email, asked)
+    const until = await asked
+    if (until === null || sendAt >= until) return
+    throw new ProductError('rate_limit_exceeded', 'The daily limit of the shared Amazon SES account is reached.', {
+      retryAfter: Math.ceil((until - clock.now()) / 1000),
+    })
+  }
+
+  /** The team's own row for the domain of an address. */
+  domainOf(email: string): Promise<DomainStanding | undefined> {
+    const known = this.#domains.get(email)
+    if (known !== undefined) return known
+    const { directory, db } = this.#parts
+    const asked = directory.domains.standingFor(db.read, this.#who, email)
+    this.#domains.set(email, asked)
+    return asked
+  }
+
+  /** Reports go where the team can prove to be at home. @throws ProductError validation_error on `return_path` */
+  async returnPath(given: string): Promise<string> {
+    const email = checkEmail('return_path', given)
+    const domain = await this.domainOf(email)
+    if (domain?.verificationStatus === 'verified') return email
+    const message = 'The return_path must be at a verified domain of the team.'
+    throw invalid('return_path', 'unverified_domain', message)
+  }
+
+  /** The message a mail answers. @throws ProductError validation_error on `in_reply_to_message_id` */
+  async original({ inReplyTo }: NewMail): Promise<Original | null> {
+    if (inReplyTo === null) return null
+    const found = this.box && (await this.#parts.store.messages.original(this.box.account, inReplyTo))
+    if (found) return found
+    throw invalid('in_reply_to_message_id', 'not_found', 'There is no such message in this mailbox.')
+  }
+}
+
+/** What is said of an address that is none of a mailbox's identities. */
+export function strangeSender(): ProductError {
+  const message = 'This is none of the identities of the mailbox (GET /mailbox/identities).'
+  return invalid('from.email', 'forbidden_value', message)
+}

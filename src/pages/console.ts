@@ -1,0 +1,186 @@
+// The console's one page so far: the keys of a team, issued and revoked by its members (specification §5.1).
+
+import { Type } from 'typebox'
+import { notFound, ProductError } from '../base/errors.ts'
+import type { Context } from '../context.ts'
+import type { ApiKey } from '../directory/keys.ts'
+import { allows, isSubset, ROLES, type Role } from '../directory/permissions.ts'
+import { type PageAnswer, type RequestFacts, type Route, route } from '../http/route.ts'
+import { Id } from '../http/schema.ts'
+import { MEMBER_PERMISSIONS, type Member } from '../people/members.ts'
+import type { Session } from '../people/sessions.ts'
+import { html, type Markup, when } from './markup.ts'
+import { goTo, personOf, requireFormToken, sessionOf, showPageError, sitePage } from './site.ts'
+
+const KEYS_SHOWN = 100
+const ROLE_NAMES = Object.keys(ROLES) as Role[]
+const page = {
+  root: true,
+  hidden: true,
+  tag: 'Pages',
+  as: 'none',
+  fault: showPageError,
+  produces: ['text/html'],
+  reply: Type.Unknown(),
+} as const
+const csrf = Type.String({ maxLength: 100 })
+const team = Type.Object({ team_id: Id('team') })
+
+/** Somebody signed in, looking at a team they belong to. */
+export interface View {
+  session: Session
+  member: Member
+}
+
+const showTeams = route({
+  ...page,
+  method: 'GET',
+  path: '/console',
+  operation: 'showConsole',
+  summary: 'Lists the teams of who is signed in.',
+  async handle({ app, request }) {
+    const session = await sessionOf(app, request)
+    if (session === undefined) return goTo('/owner/sign-in')
+    const members = await app.people.membershipsOf(session)
+    const teams = await Promise.all(members.map(({ teamId }) => app.directory.teams.get(teamId)))
+    if (members.length === 1) return goTo(`/console/${members[0]!.teamId}`)
+    const items = members.map(
+      ({ teamId, role }, index) =>
+        html`<li><a href="/console/${teamId}">${teams[index]?.name ?? teamId}</a> <span class="soft">${role}</span></li>`,
+    )
+    return sitePage({ title: 'Your teams', body: html`<ul>${items}</ul>`, session: personOf(app, session) })
+  },
+})
+
+const showKeys = route({
+  ...page,
+  method: 'GET',
+  path: '/console/{team_id}',
+  operation: 'showKeys',
+  summary: 'Lists the keys of a team, with the form for a new one.',
+  params: team,
+  async handle({ params, app, request }) {
+    const view = await viewOf(app, request, params.team_id)
+    return view === null ? goTo('/owner/sign-in') : keysPage(app, view, null)
+  },
+})
+
+const createKey = route({
+  ...page,
+  method: 'POST',
+  path: '/console/{team_id}/keys',
+  operation: 'createConsoleKey',
+  summary: 'Issues a key and shows its secret once.',
+  params: team,
+  form: true,
+  body: Type.Object({ csrf, name: Type.String({ minLength: 1, maxLength: 100 }), role: Type.Enum(ROLE_NAMES) }),
+  async handle({ params, body, app, request }) {
+    const view = await viewOf(app, request, params.team_id)
+    if (view === null) return goTo('/owner/sign-in')
+    requireFormToken(app, view.session.token, body.csrf)
+    requirePermission(view.member, 'apikey.create')
+    const role = body.role as Role
+    if (!isSubset(ROLES[role], MEMBER_PERMISSIONS[view.member.role])) throw forbidden()
+    const issued = await app.directory.keys.issue({
+      ...{ teamId: params.team_id, kind: 'root', name: body.name, role, createdBy: view.member.id },
+    })
+    return keysPage(app, view, issued.secret)
+  },
+})
+
+const askToRevoke = route({
+  ...page,
+  method: 'GET',
+  path: '/console/{team_id}/keys/{key_id}/revoke',
+  operation: 'showKeyRevocation',
+  summary: 'Asks whether a key is to end: what it opens cannot be brought back.',
+  params: Type.Object({ team_id: Id('team'), key_id: Id('key') }),
+  async handle({ params: { team_id: teamId, key_id: id }, app, request }) {
+    const view = await viewOf(app, request, teamId)
+    if (view === null) return goTo('/owner/sign-in')
+    requirePermission(view.member, 'apikey.delete')
+    const key = await app.directory.keys.get(teamId, id)
+    if (key === undefined) throw notFound('API key')
+    const person = personOf(app, view.session)
+    const body = html`<p>The key <strong>${key.name}</strong> (<code>${key.prefix}&hellip;${key.last4}</code>) ends at once and for ever.
+Programs that use it are refused.</p><p class="soft">Last used: ${key.lastUsedAt === null ? 'never' : when(key.lastUsedAt)}</p>
+<form method="post" action="/console/${teamId}/keys/${id}/revoke"><input type="hidden" name="csrf" value="${person.formToken}">
+<div class="actions"><button class="danger">Revoke the key</button></div></form><p><a href="/console/${teamId}">Keep it</a></p>`
+    return sitePage({ title: 'Revoke a key', body, session: person })
+  },
+})
+
+const revokeKey = route({
+  ...page,
+  method: 'POST',
+  path: '/console/{team_id}/keys/{key_id}/revoke',
+  operation: 'revokeConsoleKey',
+  summary: 'Revokes a key at once.',
+  params: Type.Object({ team_id: Id('team'), key_id: Id('key') }),
+  form: true,
+  body: Type.Object({ csrf }),
+  async handle({ params, body, app, request }) {
+    const view = await viewOf(app, request, params.team_id)
+    if (view === null) return goTo('/owner/sign-in')
+    requireFormToken(app, view.session.token, body.csrf)
+    requirePermission(view.member, 'apikey.delete')
+    await app.directory.keys.revoke(params.team_id, params.key_id)
+    return goTo(`/console/${params.team_id}`)
+  },
+})
+
+/** @returns null for nobody @throws ProductError not_found for a team of others, insufficient_permissions in a suspended one */
+export async function viewOf(app: Context, request: RequestFacts, teamId: string): Promise<View | null> {
+  const session = await sessionOf(app, request)
+  if (session === undefined) return null
+  const member = (await app.people.membershipsOf(session)).find((one) => one.teamId === teamId)
+  if (member === undefined) throw notFound('team')
+  // As for every other credential of the team (decisions §2.3).
+  if ((await app.directory.teams.get(teamId))?.status !== 'active') {
+    throw new ProductError('insufficient_permissions', 'This team is suspended; ask whoever runs this service.')
+  }
+  requirePermission(member, 'apikey.read')
+  return { session, member }
+}
+
+export function requirePermission({ role }: Member, permission: string): void {
+  if (!allows(MEMBER_PERMISSIONS[role], permission)) throw forbidden()
+}
+
+export function forbidden(): ProductError {
+  return new ProductError('insufficient_permissions', 'Your role in this team does not allow this.')
+}
+
+async function keysPage(app: Context, { session, member }: View, secret: string | null): Promise<PageAnswer> {
+  const { teamId } = member
+  const found = await app.directory.teams.get(teamId)
+  const { items } = await app.directory.keys.list(teamId, { status: 'active', limit: KEYS_SHOWN, after: null })
+  const person = personOf(app, session)
+  const granted = MEMBER_PERMISSIONS[member.role]
+  const rows = items.map((key) => row(key, allows(granted, 'apikey.delete')))
+  const made =
+    secret === null
+      ? null
+      : html`<div class="card"><p>The new key. It is shown now and never again:</p><code class="secret">${secret}</code></div>`
+  const body = html`${made}<p class="soft">${found?.name ?? teamId} &middot; ${teamId} &middot; <a href="/console/${teamId}/members">Members</a></p>
+<table><thead><tr><th>Name</th><th>Key</th><th>Kind</th><th>Last used</th><th></th></tr></thead><tbody>${rows}</tbody></table>
+${allows(granted, 'apikey.create') ? newKey(teamId, person.formToken, granted) : null}`
+  return sitePage({ title: 'API keys', body, session: person })
+}
+
+function row(key: ApiKey, mayRevoke: boolean): Markup {
+  const link = html`<a href="/console/${key.teamId}/keys/${key.id}/revoke">Revoke</a>`
+  return html`<tr><td>${key.name}</td><td><code>${key.prefix}&hellip;${key.last4}</code></td><td>${key.role ?? key.kind}</td>
+<td>${key.lastUsedAt === null ? 'never' : when(key.lastUsedAt)}</td><td>${mayRevoke ? link : null}</td></tr>`
+}
+
+function newKey(teamId: string, token: string, granted: readonly string[]): Markup {
+  const roles = ROLE_NAMES.filter((role) => isSubset(ROLES[role], granted)).map(
+    (role) => html`<option value="${role}">${role}</option>`,
+  )
+  return html`<h2>A new key</h2><form method="post" action="/console/${teamId}/keys"><input type="hidden" name="csrf" value="${token}">
+<label>Name <input type="text" name="name" required maxlength="100"></label><label>May do <select name="role">${roles}</select></label>
+<div class="actions"><button>Issue the key</button></div></form>`
+}
+
+export const consolePages: readonly Route[] = [showTeams, showKeys, createKey, askToRevoke, revokeKey]

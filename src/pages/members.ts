@@ -1,0 +1,75 @@
+// The members of a team, and the link an owner hands to one who can get none by mail.
+
+import { Type } from 'typebox'
+import { notFound } from '../base/errors.ts'
+import { type Route, route } from '../http/route.ts'
+import { Id } from '../http/schema.ts'
+import type { Member } from '../people/members.ts'
+import { forbidden, requirePermission, viewOf } from './console.ts'
+import { html, type Markup } from './markup.ts'
+import { goTo, personOf, requireFormToken, showPageError, sitePage } from './site.ts'
+
+const MEMBERS_SHOWN = 100
+const page = {
+  root: true,
+  hidden: true,
+  tag: 'Pages',
+  as: 'none',
+  fault: showPageError,
+  produces: ['text/html'],
+  reply: Type.Unknown(),
+} as const
+
+const showMembers = route({
+  ...page,
+  method: 'GET',
+  path: '/console/{team_id}/members',
+  operation: 'showMembers',
+  summary: 'Lists the members of a team.',
+  params: Type.Object({ team_id: Id('team') }),
+  async handle({ params: { team_id: teamId }, app, request }) {
+    const view = await viewOf(app, request, teamId)
+    if (view === null) return goTo('/owner/sign-in')
+    requirePermission(view.member, 'team.read')
+    const { items } = await app.people.members.list(teamId, { limit: MEMBERS_SHOWN, after: null })
+    const person = personOf(app, view.session)
+    const rows = items.map((member) => row(member, view.member.role === 'owner' ? person.formToken : null))
+    const body = html`<table><thead><tr><th>Address</th><th>Role</th><th></th></tr></thead><tbody>${rows}</tbody></table>
+<p><a href="/console/${teamId}">API keys</a></p>`
+    return sitePage({ title: 'Members', body, session: person })
+  },
+})
+
+const showMemberLink = route({
+  ...page,
+  method: 'POST',
+  path: '/console/{team_id}/members/{member_id}/link',
+  operation: 'createMemberLink',
+  summary: 'Shows an owner a link that signs a member in to this team.',
+  params: Type.Object({ team_id: Id('team'), member_id: Id('member') }),
+  form: true,
+  body: Type.Object({ csrf: Type.String({ maxLength: 100 }) }),
+  async handle({ params: { team_id: teamId, member_id: id }, body, app, request }) {
+    const view = await viewOf(app, request, teamId)
+    if (view === null) return goTo('/owner/sign-in')
+    requireFormToken(app, view.session.token, body.csrf)
+    if (view.member.role !== 'owner') throw forbidden()
+    const { people } = app
+    const member = await people.members.get(teamId, id)
+    const url = member && (await people.showLink(teamId, member.email, view.member.id))
+    if (member === undefined || url === undefined) throw notFound('member')
+    const text = html`<p>Hand this link to <strong>${member.email}</strong>. It signs in to this team alone, works once, for 15 minutes, and is shown now and never again:</p>
+<div class="card"><code class="secret">${url}</code></div><p><a href="/console/${teamId}/members">Members</a></p>`
+    return sitePage({ title: 'A link to sign in', body: text, session: personOf(app, view.session) })
+  },
+})
+
+/** @param token of the form; null for who may not see links */
+function row({ id, teamId, email, role }: Member, token: string | null): Markup {
+  const form =
+    token &&
+    html`<form method="post" action="/console/${teamId}/members/${id}/link"><input type="hidden" name="csrf" value="${token}"><button class="quiet">Show a link to sign in</button></form>`
+  return html`<tr><td>${email}</td><td>${role}</td><td>${form}</td></tr>`
+}
+
+export const memberPages: readonly Route[] = [showMembers, showMemberLink]

@@ -1,0 +1,145 @@
+// The agents a person owns: what each did, and what she lets it do.
+
+import { Type } from 'typebox'
+import type { Registration } from '../agents/records.ts'
+import type { Context } from '../context.ts'
+import { type PageAnswer, type RequestFacts, type Route, route } from '../http/route.ts'
+import { Id } from '../http/schema.ts'
+import type { Session } from '../people/sessions.ts'
+import { html, type Markup, when } from './markup.ts'
+import { goTo, personOf, requireFormToken, sessionOf, showPageError, sitePage } from './site.ts'
+
+const MIB = 1024 * 1024
+const LIST = '/owner/agents'
+const page = {
+  root: true,
+  hidden: true,
+  tag: 'Pages',
+  as: 'none',
+  fault: showPageError,
+  produces: ['text/html'],
+  reply: Type.Unknown(),
+} as const
+const params = Type.Object({ registration_id: Id('agentRegistration') })
+const csrf = Type.String({ maxLength: 100 })
+
+const STATES: Readonly<Record<string, string>> = {
+  unclaimed: 'Has no owner',
+  invited: 'Has invited somebody',
+  accepted: 'Reads; may not send',
+  approved: 'Reads and sends',
+  revoked: 'Ended',
+  expired: 'Ended: nobody claimed it',
+}
+
+const listAgents = route({
+  ...page,
+  method: 'GET',
+  path: LIST,
+  operation: 'showOwnedAgents',
+  summary: 'Lists the agents of who is signed in.',
+  async handle({ app, request }) {
+    const session = await sessionOf(app, request)
+    if (session === undefined) return goTo('/owner/sign-in')
+    const agents = await app.agents.owners.agentsOf(session)
+    const person = personOf(app, session)
+    const cards = await Promise.all(agents.map((agent) => card(app, agent, person.formToken)))
+    const none = html`<p>No agent has you as its owner.</p>`
+    const all = agents.some(isOpen) && agents.length > 1 ? endAll(person.formToken) : null
+    const body = html`${cards.length === 0 ? none : cards}${all}`
+    return sitePage({ title: 'Your agents', body, session: person })
+  },
+})
+
+/** A form on the list: does something for who is signed in, and shows the list again. */
+function deed(
+  path: string,
+  operation: string,
+  summary: string,
+  work: (app: Context, session: Session, id: string, typed: string) => Promise<unknown>,
+): Route {
+  return route({
+    ...page,
+    method: 'POST',
+    path: `${LIST}/{registration_id}/${path}`,
+    operation,
+    summary,
+    params,
+    form: true,
+    body: Type.Object({ csrf, address: Type.Optional(Type.String({ maxLength: 320 })) }),
+    handle: ({ params: { registration_id: id }, body, app, request }) =>
+      signedIn(app, request, body.csrf, (session) => work(app, session, id, body.address ?? '')),
+  })
+}
+
+const approve = deed('approve-sending', 'approveAgentSending', 'Lets it send.', (app, session, id) =>
+  app.agents.owners.approveSending(session, id),
+)
+const stopSending = deed('revoke-sending', 'revokeAgentSending', 'Takes sending back.', (app, session, id) =>
+  app.agents.owners.revokeSending(session, id),
+)
+const end = deed('revoke', 'revokeOwnedAgent', 'Ends it, when its address was typed.', (app, session, id, typed) =>
+  app.agents.owners.revoke(session, id, typed),
+)
+
+const endEvery = route({
+  ...page,
+  method: 'POST',
+  path: `${LIST}/revoke-all`,
+  operation: 'revokeOwnedAgents',
+  summary: 'Ends all of them.',
+  form: true,
+  body: Type.Object({ csrf, sure: Type.Literal('yes') }),
+  handle: ({ body, app, request }) =>
+    signedIn(app, request, body.csrf, (session) => app.agents.owners.revokeAll(session)),
+})
+
+async function signedIn(
+  app: Context,
+  request: RequestFacts,
+  formToken: string,
+  work: (session: Session) => Promise<unknown>,
+): Promise<PageAnswer> {
+  const session = await sessionOf(app, request)
+  if (session === undefined) return goTo('/owner/sign-in')
+  requireFormToken(app, session.token, formToken)
+  await work(session)
+  return goTo(LIST)
+}
+
+async function card(app: Context, agent: Registration, token: string): Promise<Markup> {
+  const account = await app.store.accounts.byMailbox(agent.mailboxId)
+  const mailbox = await app.directory.mailboxes.byId(agent.mailboxId)
+  const sent = await app.agents.allowance.sentInDay(app.db.read, agent.n)
+  const used = Math.round((account?.usedBytes ?? 0) / MIB)
+  const room = Math.round((mailbox?.quotaBytes ?? 0) / MIB)
+  return html`<section class="card"><h2><code>${agent.email}</code></h2><dl>
+<dt>State</dt><dd>${STATES[agent.state] ?? agent.state}</dd>
+<dt>Calls itself</dt><dd>${agent.clientName ?? 'nothing'} <span class="soft">(unchecked)</span></dd>
+<dt>Storage</dt><dd>${used} of ${room} MiB</dd>
+<dt>Last used</dt><dd>${agent.lastUsedAt === null ? 'never' : when(agent.lastUsedAt)}</dd>
+<dt>Recipients in 24 hours</dt><dd>${sent}</dd></dl>${isOpen(agent) ? forms(agent, token) : null}</section>`
+}
+
+function forms({ id, email, state }: Registration, token: string): Markup {
+  const hidden = html`<input type="hidden" name="csrf" value="${token}">`
+  const sending =
+    state === 'approved'
+      ? html`<form method="post" action="${LIST}/${id}/revoke-sending">${hidden}<div class="actions"><button class="quiet">Stop sending</button></div></form>`
+      : html`<form method="post" action="${LIST}/${id}/approve-sending">${hidden}<div class="actions"><button>Allow sending</button></div></form>`
+  return html`${sending}<details><summary>End this agent</summary>
+<form method="post" action="${LIST}/${id}/revoke">${hidden}<label>Its tokens end at once and its inbox is closed. Type <code>${email}</code> to go on.
+<input type="text" name="address" required autocomplete="off" maxlength="320"></label><div class="actions"><button class="danger">End it</button></div></form></details>`
+}
+
+function endAll(token: string): Markup {
+  return html`<h2>All at once</h2><form method="post" action="${LIST}/revoke-all"><input type="hidden" name="csrf" value="${token}">
+<label class="line"><input type="checkbox" name="sure" value="yes" required><span>End every agent of mine.</span></label>
+<div class="actions"><button class="danger">End all</button></div></form>`
+}
+
+function isOpen({ state }: Registration): boolean {
+  return state === 'accepted' || state === 'approved'
+}
+
+export const ownerPages: readonly Route[] = [listAgents, endEvery, approve, stopSending, end]

@@ -1,0 +1,126 @@
+// How a person gets in: she asks for a link, opens it, and presses a button. There is no password.
+
+import { Type } from 'typebox'
+import { type Route, route } from '../http/route.ts'
+import { TOKEN_PATTERN } from '../people/links.ts'
+import { html } from './markup.ts'
+import {
+  goTo,
+  requireFormToken,
+  sentences,
+  sessionOf,
+  showPageError,
+  signInCookie,
+  signOutCookie,
+  sitePage,
+} from './site.ts'
+
+const GONE = 410
+const NOT_HERE =
+  'No link is mailed to a mailbox of this server, because programs may read it. An owner of your team, or whoever runs this server, can show you one.'
+const page = {
+  root: true,
+  hidden: true,
+  tag: 'Pages',
+  as: 'none',
+  fault: showPageError,
+  produces: ['text/html'],
+  reply: Type.Unknown(),
+} as const
+const token = Type.Object({ token: Type.String({ pattern: TOKEN_PATTERN }) })
+
+const showSignIn = route({
+  ...page,
+  method: 'GET',
+  path: '/owner/sign-in',
+  operation: 'showSignIn',
+  summary: 'Asks for an address.',
+  async handle() {
+    const body = html`<p>Type your address; we mail you a link that works once, for 15 minutes.</p>
+<form method="post" action="/owner/sign-in"><label>E-mail <input type="email" name="email" required autocomplete="email" maxlength="254"></label>
+<div class="actions"><button>Mail me a link</button></div></form>`
+    return sitePage({ title: 'Sign in', body, session: null })
+  },
+})
+
+const askForLink = route({
+  ...page,
+  method: 'POST',
+  path: '/owner/sign-in',
+  operation: 'createSignInLink',
+  summary: 'Mails a link to who is known; says the same to everybody.',
+  form: true,
+  pace: { times: 10, seconds: 60 },
+  body: Type.Object({ email: Type.String({ minLength: 3, maxLength: 254 }) }),
+  async handle({ body, app, request }) {
+    app.people.mailLinkSoon(body.email, (error) =>
+      app.log.debug({ err: error, request_id: request.id }, 'no link was mailed'),
+    )
+    return sentences('Look into your mail', [
+      'If this address belongs to somebody here, a link is on its way. It works once, for 15 minutes.',
+      'Nothing there? Look into the spam folder, or ask again in a while.',
+      ...(app.config.SIGN_IN_LINKS_TO_LOCAL ? [] : [NOT_HERE]),
+    ])
+  },
+})
+
+const showLink = route({
+  ...page,
+  method: 'GET',
+  path: '/owner/session/{token}',
+  operation: 'showSession',
+  summary: 'A button to sign in with: opening the page alone does nothing, because mail scanners open links.',
+  params: token,
+  async handle({ params, app }) {
+    const scope = await app.people.links.read(params.token)
+    if (scope === undefined) return overPage()
+    const team = scope.teamId === null ? undefined : await app.directory.teams.get(scope.teamId)
+    const where = team && html` of the team <strong>${team.name}</strong>`
+    const csrf = app.people.sessions.formToken(params.token)
+    const body = html`<p>You are about to sign in as <strong>${scope.email}</strong>${where ?? null} in this browser.</p>
+<form method="post" action="/owner/session/${params.token}"><input type="hidden" name="csrf" value="${csrf}">
+<div class="actions"><button>Sign in</button></div></form>`
+    return sitePage({ title: 'Sign in', body, session: null })
+  },
+})
+
+const signIn = route({
+  ...page,
+  method: 'POST',
+  path: '/owner/session/{token}',
+  operation: 'createSession',
+  summary: 'Signs in, and uses the link up.',
+  params: token,
+  form: true,
+  body: Type.Object({ csrf: Type.String({ maxLength: 100 }) }),
+  async handle({ params, body, app }) {
+    requireFormToken(app, params.token, body.csrf)
+    const session = await app.people.signIn(params.token)
+    return session === undefined ? overPage() : goTo('/console', signInCookie(app, session))
+  },
+})
+
+const signOut = route({
+  ...page,
+  method: 'POST',
+  path: '/owner/sign-out',
+  operation: 'deleteSession',
+  summary: 'Signs out.',
+  form: true,
+  body: Type.Object({ csrf: Type.String({ maxLength: 100 }) }),
+  async handle({ body, app, request }) {
+    const session = await sessionOf(app, request)
+    if (session !== undefined) {
+      requireFormToken(app, session.token, body.csrf)
+      await app.people.sessions.close(session.token)
+    }
+    return goTo('/owner/sign-in', signOutCookie(app))
+  },
+})
+
+function overPage() {
+  const body = html`<p>It works once, for a short time.</p><p><a href="/owner/sign-in">Ask for a new one</a></p>`
+  return sitePage({ title: 'This link is over', body, session: null }, GONE)
+}
+
+export const signInPages: readonly Route[] = [showSignIn, askForLink, showLink, signIn, signOut]

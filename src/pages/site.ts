@@ -1,0 +1,109 @@
+// The frame of every page with a form: one stylesheet of ours, no script, nothing from elsewhere.
+
+import { ProductError } from '../base/errors.ts'
+import type { Config } from '../config/config.ts'
+import type { Context } from '../context.ts'
+import { type Fault, type FaultAnswer, type PageAnswer, page, type RequestFacts } from '../http/route.ts'
+import type { Session } from '../people/sessions.ts'
+import { html, Markup } from './markup.ts'
+
+const COOKIE_SECONDS = 12 * 3600
+const COOKIE_RULES = 'Path=/; HttpOnly; SameSite=Lax'
+const SEE_OTHER = 303
+
+/** Decisions §11.6. */
+const HEADERS = {
+  'Content-Security-Policy':
+    "default-src 'none'; style-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
+  'Referrer-Policy': 'no-referrer',
+  'X-Frame-Options': 'DENY',
+  'X-Robots-Tag': 'noindex',
+}
+
+export interface SitePage {
+  title: string
+  body: Markup
+  /** Who is signed in, for the line at the top; null for nobody. */
+  session: { email: string; formToken: string } | null
+}
+
+/** What a browser gets. @param status 200 unless something went wrong */
+export function sitePage(content: SitePage, status = 200, headers: Record<string, string> = {}): PageAnswer {
+  return page({ status, html: frame(content), headers: { ...HEADERS, ...headers } })
+}
+
+/** Sends the browser to another page of ours. */
+export function goTo(path: string, headers: Record<string, string> = {}): PageAnswer {
+  const body = html`<p><a href="${path}">Go on</a></p>`
+  return sitePage({ title: 'Go on', body, session: null }, SEE_OTHER, { Location: path, ...headers })
+}
+
+/** A page with a few sentences. */
+export function sentences(title: string, texts: readonly string[], status = 200): PageAnswer {
+  return sitePage(
+    { title, body: new Markup(texts.map((text) => html`<p>${text}</p>`.text).join('')), session: null },
+    status,
+  )
+}
+
+/** What a person sees of an error. */
+export function showPageError({ error, status }: Fault): FaultAnswer {
+  const title = status === 404 ? 'There is nothing here' : status >= 500 ? 'Something went wrong' : 'That did not work'
+  const text = frame({ title, body: html`<p>${error.message}</p>`, session: null })
+  return { status, type: 'text/html; charset=utf-8', text, headers: HEADERS }
+}
+
+export function signInCookie({ config }: Context, { token }: Session): Record<string, string> {
+  return setCookie(config, token, COOKIE_SECONDS)
+}
+
+export function signOutCookie({ config }: Context): Record<string, string> {
+  return setCookie(config, '', 0)
+}
+
+/** Who is signed in with this browser. */
+export function sessionOf(app: Context, request: RequestFacts): Promise<Session | undefined> {
+  return app.people.sessions.read(request.cookie(cookieName(app.config)))
+}
+
+function setCookie(config: Config, value: string, seconds: number): Record<string, string> {
+  const rules = isSecure(config) ? `${COOKIE_RULES}; Secure` : COOKIE_RULES
+  return { 'Set-Cookie': `${cookieName(config)}=${value}; Max-Age=${seconds}; ${rules}` }
+}
+
+/** `__Host-`: this origin alone, over TLS, for all paths. A browser keeps such a cookie over https only (RFC 6265bis §4.1.3.2). */
+function cookieName(config: Config): string {
+  return isSecure(config) ? '__Host-owner' : 'owner'
+}
+
+function isSecure({ APP_ORIGIN }: Config): boolean {
+  return APP_ORIGIN.startsWith('https:')
+}
+
+/** The line at the top for somebody who is signed in. */
+export function personOf(app: Context, session: Session): { email: string; formToken: string } {
+  return { email: session.email, formToken: app.people.sessions.formToken(session.token) }
+}
+
+/** @throws ProductError for a form that was not made for this session or link: another site may have sent it */
+export function requireFormToken(app: Context, bound: string, given: string): void {
+  if (app.people.sessions.isFormToken(bound, given)) return
+  throw new ProductError(
+    'insufficient_permissions',
+    'This form is too old. Go back, load the page anew, and try again.',
+  )
+}
+
+function frame({ title, body, session }: SitePage): string {
+  const top =
+    session === null
+      ? html`<header><strong>Mailstead</strong></header>`
+      : html`<header><strong>Mailstead</strong> <nav><a href="/console">Keys</a> <a href="/owner/agents">Agents</a></nav>
+<form method="post" action="/owner/sign-out"><input type="hidden" name="csrf" value="${session.formToken}"><span>${session.email}</span>
+<button class="quiet">Sign out</button></form></header>`
+  return html`<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${title} - Mailstead</title><link rel="stylesheet" href="/style.css"></head>
+<body>${top}<main><h1>${title}</h1>${body}</main></body></html>
+`.text
+}

@@ -1,0 +1,171 @@
+// Members of teams: who belongs to which, as what, and the rule that every team keeps an owner (decisions §2.3).
+
+import { conflict, invalid, notFound } from '../base/errors.ts'
+import { newId } from '../base/ids.ts'
+import type { Reader, Row, Tx } from '../db/db.ts'
+import { type Page, type PageKey, pageOf } from '../db/page.ts'
+import { ROLES } from '../directory/permissions.ts'
+import { parseMailbox } from '../mime/address.ts'
+import type { PeopleParts } from './deps.ts'
+
+export type MemberRole = 'owner' | 'admin' | 'member' | 'viewer'
+
+export interface Member {
+  n: number
+  /** `usr_…` */
+  id: string
+  teamId: string
+  /** Lower-case. */
+  email: string
+  displayName: string | null
+  role: MemberRole
+  /** Invited until she has signed in once. */
+  status: 'invited' | 'active'
+  invitedAt: number
+  joinedAt: number | null
+  lastLoginAt: number | null
+}
+
+export const MEMBER_ROLES: readonly MemberRole[] = ['owner', 'admin', 'member', 'viewer']
+
+/** What a member may do in the console. */
+export const MEMBER_PERMISSIONS: Readonly<Record<MemberRole, readonly string[]>> = {
+  owner: ROLES['root:full'],
+  admin: ROLES['root:full'],
+  member: [...ROLES['root:readonly'], 'email.send'],
+  viewer: ROLES['root:readonly'],
+}
+
+const EMAIL_MAX = 254
+
+export class Members {
+  readonly #parts: Pick<PeopleParts, 'db' | 'clock'>
+
+  constructor(parts: Pick<PeopleParts, 'db' | 'clock'>) {
+    this.#parts = parts
+  }
+
+  /** Owners first, then by the time they were invited. */
+  async list(teamId: string, cut: { limit: number; after: PageKey | null }): Promise<Page<Member>> {
+    const rows = await this.#parts.db.read.all(
+      `SELECT * FROM members WHERE team_id = ? ${cut.after === null ? '' : 'AND (invited_at, n) > (?, ?)'}
+       ORDER BY invited_at, n LIMIT ?`,
+      [teamId, ...(cut.after ?? []), cut.limit + 1],
+    )
+    return pageOf(rows, cut.limit, (row) => [row.invited_at as number, row.n as number], memberOf)
+  }
+
+  async get(teamId: string, id: string, reader: Reader = this.#parts.db.read): Promise<Member | undefined> {
+    const row = await reader.get('SELECT * FROM members WHERE team_id = ? AND id = ?', [teamId, id])
+    return row && memberOf(row)
+  }
+
+  /** Every team a person belongs to, the oldest membership first. */
+  async of(email: string, reader: Reader = this.#parts.db.read): Promise<Member[]> {
+    return (await reader.all('SELECT * FROM members WHERE email = ? ORDER BY n', [email])).map(memberOf)
+  }
+
+  /** Addresses of the owners of a team: who is told what concerns all of it. */
+  async owners(teamId: string, reader: Reader = this.#parts.db.read): Promise<string[]> {
+    const rows = await reader.all<{ email: string }>(
+      `SELECT email FROM members WHERE team_id = ? AND role = 'owner' ORDER BY n`,
+      [teamId],
+    )
+    return rows.map(({ email }) => email)
+  }
+
+  /** @throws ProductError conflict for who belongs to the team already, validation_error */
+  async add(tx: Tx, teamId: string, person: { email: string; role: MemberRole }): Promise<Member> {
+    const email = checkPersonEmail(person.email)
+    await this.refuseKnown(tx, teamId, email)
+    const id = newId('member')
+    await tx.insert('members', {
+      ...{ id, team_id: teamId, email, role: person.role, invited_at: this.#parts.clock.now() },
+    })
+    return (await this.get(teamId, id, tx))!
+  }
+
+  /** @throws ProductError conflict for who belongs to the team already */
+  async refuseKnown(reader: Reader, teamId: string, email: string): Promise<void> {
+    const known = await reader.get('SELECT 1 AS found FROM members WHERE team_id = ? AND email = ?', [teamId, email])
+    if (known !== undefined) throw conflict('This person belongs to the team already.', 'email')
+  }
+
+  /** Makes a person whose address is proven an owner, whatever she was. */
+  async addOwner(tx: Tx, teamId: string, email: string): Promise<void> {
+    const now = this.#parts.clock.now()
+    await tx.run(
+      `INSERT INTO members (id, team_id, email, role, invited_at, joined_at) VALUES (?, ?, ?, 'owner', ?, ?)
+       ON CONFLICT (team_id, email) DO UPDATE SET role = 'owner', joined_at = coalesce(joined_at, excluded.joined_at)`,
+      [newId('member'), teamId, email, now, now],
+    )
+  }
+
+  /**
+   * @param check sees the member as they are inside the unit of work and throws to refuse
+   * @throws ProductError not_found, conflict for the last owner
+   */
+  async changeRole(
+    tx: Tx,
+    teamId: string,
+    id: string,
+    role: MemberRole,
+    check: (current: Member) => void,
+  ): Promise<Member> {
+    const member = await this.get(teamId, id, tx)
+    if (member === undefined) throw notFound('member')
+    check(member)
+    if (member.role === 'owner' && role !== 'owner') await this.#refuseLast(tx, teamId)
+    await tx.run('UPDATE members SET role = ? WHERE n = ?', [role, member.n])
+    return { ...member, role }
+  }
+
+  /**
+   * @param check as in `changeRole`
+   * @returns the member that was removed
+   * @throws ProductError not_found, conflict for the last owner
+   */
+  async remove(tx: Tx, teamId: string, id: string, check: (current: Member) => void): Promise<Member> {
+    const member = await this.get(teamId, id, tx)
+    if (member === undefined) throw notFound('member')
+    check(member)
+    if (member.role === 'owner') await this.#refuseLast(tx, teamId)
+    await tx.run('DELETE FROM members WHERE n = ?', [member.n])
+    return member
+  }
+
+  /** Who signs in has joined every team the sign-in opens. */
+  async noteSignIn(tx: Tx, { email, teamId }: { email: string; teamId: string | null }): Promise<void> {
+    const now = this.#parts.clock.now()
+    await tx.run(
+      `UPDATE members SET last_login_at = ?, joined_at = coalesce(joined_at, ?)
+       WHERE email = ? AND team_id = coalesce(?, team_id)`,
+      [now, now, email, teamId],
+    )
+  }
+
+  async #refuseLast(tx: Tx, teamId: string): Promise<void> {
+    if ((await this.owners(teamId, tx)).length <= 1) throw conflict('A team keeps at least one owner.')
+  }
+}
+
+/** The address of a person in stored form. @throws ProductError validation_error */
+export function checkPersonEmail(written: string, field = 'email'): string {
+  if (written.length <= EMAIL_MAX && parseMailbox(written) !== null) return written.toLowerCase()
+  throw invalid(field, 'invalid_format', `The ${field} must be one address.`)
+}
+
+function memberOf(row: Row): Member {
+  return {
+    n: row.n as number,
+    id: row.id as string,
+    teamId: row.team_id as string,
+    email: row.email as string,
+    displayName: row.display_name as string | null,
+    role: row.role as MemberRole,
+    status: row.joined_at === null ? 'invited' : 'active',
+    invitedAt: row.invited_at as number,
+    joinedAt: row.joined_at as number | null,
+    lastLoginAt: row.last_login_at as number | null,
+  }
+}

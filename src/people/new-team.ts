@@ -1,0 +1,27 @@
+// A team the operator makes, and the invitation of its owner: both or neither (decisions §2.4).
+
+import type { Db, Tx } from '../db/db.ts'
+import type { Directory } from '../directory/directory.ts'
+import type { Team } from '../directory/teams.ts'
+import type { People } from './people.ts'
+
+/**
+ * @param also runs in the same unit of work
+ * @throws ProductError validation_error for a name or an address that cannot be, rate_limit_exceeded for a person invited too often
+ */
+export async function newTeam(
+  { db, directory: { teams }, people }: { db: Db; directory: Pick<Directory, 'teams'>; people: People },
+  { name, ownerEmail }: { name: string; ownerEmail?: string },
+  also: (tx: Tx, team: Team) => Promise<void> = async () => {},
+): Promise<Team> {
+  const inviteIn =
+    ownerEmail === undefined
+      ? undefined
+      : await people.prepareInvitation({ email: ownerEmail, role: 'owner' }, name, 'owner_email')
+  return db.write(async (tx) => {
+    const team = await teams.createIn(tx, name)
+    await inviteIn?.(tx, team.id)
+    await also(tx, team)
+    return team
+  })
+}

@@ -1,0 +1,158 @@
+// What an agent with an owner's approval may send: as itself, so much an hour and a day, into its threads, through whom the operator says.
+
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { AgentClient, EASY_WORK } from '../support/agents.ts'
+import { ManualClock } from '../support/clock.ts'
+import { type Json, startHouse } from '../support/house.ts'
+import { startMailServer } from '../support/mail-server.ts'
+import { data } from './expect.ts'
+
+const HOUR_MS = 3_600_000
+const clock = new ManualClock()
+const remote = await startMailServer()
+const zone = {
+  'people.example': { MX: [{ priority: 10, exchange: 'mx.people.example' }] },
+  'mx.people.example': { A: ['127.0.0.1'] },
+}
+const env = {
+  ...EASY_WORK,
+  ...{ ALLOW_PRIVATE_SMTP_HOSTS: 'true', DIRECT_PORT: String(remote.port), TRUSTED_PROXIES: '127.0.0.1' },
+  ...{ AGENT_SEND_HOURLY: '3', AGENT_SEND_DAILY: '5' },
+}
+const house = await startHouse({ clock, zone, env })
+after(async () => {
+  await house.close()
+  await remote[Symbol.asyncDispose]()
+})
+let sources = 0
+const agent = new AgentClient({
+  ...house,
+  call: (method, path, key, body, headers) =>
+    house.call(method, path, key, body, { ...headers, 'x-forwarded-for': `203.0.113.${++sources % 250}` }),
+})
+
+/** An agent that may send. */
+async function approved(): Promise<{ registered: Json; token: string; reading: string }> {
+  const registered = await agent.register()
+  const { registrations, ownership } = house.app.agents
+  const registration = (await registrations.byId(house.app.db.read, registered.registration_id))!
+  await house.app.db.write(async (tx) => {
+    await ownership.accept(tx, registration, 'owner@people.example')
+    await ownership.approveSending(tx, registration.id)
+  })
+  const token = (await agent.claim(registered.claim_token)).body.access_token
+  return { registered, token, reading: await agent.readToken(registered.identity_assertion) }
+}
+
+const mail = (more: object = {}) => ({
+  to: { email: 'ana@people.example' },
+  subject: 'Hello',
+  text_body: 'Hi.',
+  ...more,
+})
+
+test('it sends as itself, signed, with a copy in Sent, and the answer joins the thread', async () => {
+  const { registered, token, reading } = await approved()
+  const sent = data<Json>(await agent.send(token, mail())).results[0]
+  assert.equal(sent.status, 'queued', JSON.stringify(sent))
+  await house.settle()
+  const got = remote.mails.at(-1)!.bytes.toString()
+  assert.match(got, /^DKIM-Signature: .*d=agents\.mailstead\.test/s)
+  assert.match(got, new RegExp(`^From: .*${registered.mailbox.email}`, 'm'))
+  const folders = data<Json[]>(await house.get('/mailbox/folders', reading))
+  const folder = folders.find(({ role }) => role === 'sent')
+  const [copy] = data<Json[]>(await house.get(`/mailbox/messages?folder_id=${folder.id}`, reading))
+  assert.equal(copy.subject, 'Hello')
+  const [, id] = /^Message-ID: <(.+)>/im.exec(got)!
+  const headers = { 'In-Reply-To': `<${id}>`, References: `<${id}>` }
+  await agent.send(token, mail({ subject: 'Re: Hello', custom_headers: headers }))
+  const [again] = data<Json[]>(await house.get('/mailbox/messages?q=in:sent', reading))
+  assert.equal(again.thread_id, copy.thread_id)
+})
+
+test('as nobody else: no tag, no colleague, no other domain', async () => {
+  const { registered, token } = await approved()
+  const [local, domain] = registered.mailbox.email.split('@')
+  for (const email of [`${local}+x@${domain}`, `postmaster@${domain}`, 'ana@people.example']) {
+    const { results } = data<Json>(await agent.send(token, mail({ from: { email } })))
+    assert.equal(results[0].error?.errors?.[0]?.code, 'forbidden_value', email)
+  }
+  const { results } = data<Json>(await agent.send(token, mail({ return_path: `x@${domain}` })))
+  assert.equal(results[0].status, 'failed')
+})
+
+test('under no name that a reader takes for an address', async () => {
+  const { registered, token } = await approved()
+  const { email } = registered.mailbox
+  for (const name of ['ceo@bank.example', 'ceo＠bank.example', 'c\u200beo @ bank.example', 'ceo (at) bank.example']) {
+    const { results } = data<Json>(await agent.send(token, mail({ from: { email, name } })))
+    assert.deepEqual(
+      results[0].error?.errors?.map(({ field, code }: Json) => [field, code]),
+      [['from.name', 'forbidden_value']],
+      name,
+    )
+    const answers = data<Json>(
+      await agent.send(token, mail({ custom_headers: { 'Reply-To': `"${name}" <${email}>` } })),
+    )
+    assert.equal(answers.results[0].error?.errors?.[0]?.field, 'custom_headers.Reply-To', name)
+  }
+  const named = data<Json>(await agent.send(token, mail({ from: { email, name: 'Scout @ work' } }))).results[0]
+  assert.equal(named.error?.errors?.[0]?.field, 'from.name')
+  assert.equal(
+    data<Json>(await agent.send(token, mail({ from: { email, name: 'Scout (at work)' } }))).results[0].status,
+    'queued',
+  )
+})
+
+test('three recipients an hour and five a day here; what is over says when it may go', async () => {
+  clock.leap(HOUR_MS - (clock.now() % HOUR_MS))
+  const { token, registered } = await approved()
+  const cc = [{ email: 'ben@people.example' }, { email: 'carl@people.example' }]
+  assert.equal(data<Json>(await agent.send(token, mail({ cc }))).results[0].status, 'queued')
+  const over = data<Json>(await agent.send(token, mail())).results[0]
+  assert.deepEqual([over.error.code, over.error.retryable], ['rate_limit_exceeded', true])
+  clock.leap(HOUR_MS)
+  const again = (await agent.claim(registered.claim_token)).body.access_token
+  assert.equal(data<Json>(await agent.send(again, mail({ cc: cc.slice(0, 1) }))).results[0].status, 'queued')
+  assert.match(data<Json>(await agent.send(again, mail())).results[0].error.message, /5 recipients a day/)
+  clock.leap(23 * HOUR_MS)
+  const tomorrow = (await agent.claim(registered.claim_token)).body.access_token
+  assert.equal(data<Json>(await agent.send(tomorrow, mail())).results[0].status, 'queued')
+})
+
+test('through the accounts of the team the operator names, where there is one', async () => {
+  const relay = await startMailServer()
+  const folder = await house.team('Carrier')
+  await using other = await startHouse({
+    clock,
+    zone,
+    env: { ...env, AGENT_ROUTE_TEAM: folder.id, AGENT_SEND_HOURLY: '100', AGENT_SEND_DAILY: '100' },
+  })
+  // The setting names a team of this house: made here under the same id.
+  await other.app.db.write((tx) =>
+    tx.run('INSERT INTO teams (id, name, created_at) VALUES (?, ?, 0)', [folder.id, 'Carrier']),
+  )
+  const provider = {
+    ...{ name: 'Relay', smtp_host: '127.0.0.1', smtp_port: relay.port, smtp_protocol: 'none' },
+    ...{ smtp_username: 'u', smtp_password: 'p' },
+  }
+  const { secret } = await other.app.directory.keys.issue({
+    ...{ teamId: folder.id, kind: 'root', name: 'x', role: 'root:full', createdBy: 'operator' },
+  })
+  data(await other.call('POST', '/providers', secret, provider), 201)
+  await other.settle()
+  const client = new AgentClient(other)
+  const registered = await client.register()
+  const { registrations, ownership } = other.app.agents
+  await other.app.db.write(async (tx) => {
+    await ownership.accept(tx, (await registrations.byId(tx, registered.registration_id))!, 'o@people.example')
+    await ownership.approveSending(tx, registered.registration_id)
+  })
+  const token = (await client.claim(registered.claim_token)).body.access_token
+  data(await client.send(token, mail()))
+  await other.settle()
+  assert.equal(relay.mails.length, 1)
+  assert.match(relay.mails[0]!.bytes.toString(), /^DKIM-Signature: .*d=agents\.mailstead\.test/s)
+  await relay[Symbol.asyncDispose]()
+})

@@ -1,0 +1,229 @@
+// Agents register: work, inbox, tokens, and what is refused before anything was derived or made.
+
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { after, test } from 'node:test'
+import { PER_SOURCE_AND_DAY } from '../../src/agents/registrations.ts'
+import { AgentClient, EASY_WORK, JWT_BEARER, proofOf } from '../support/agents.ts'
+import { ManualClock } from '../support/clock.ts'
+import { type Json, startHouse } from '../support/house.ts'
+import { failure } from './expect.ts'
+
+const clock = new ManualClock()
+const house = await startHouse({ clock, env: { ...EASY_WORK, TRUSTED_PROXIES: '127.0.0.1' } })
+after(() => house.close())
+const agent = new AgentClient(house)
+let sources = 0
+
+/** As `agent`, from an address that has registered nothing yet. */
+function stranger(): AgentClient {
+  const address = `198.51.100.${++sources}`
+  const from = (headers: Record<string, string> = {}) => ({ ...headers, 'x-forwarded-for': address })
+  const call: typeof house.call = (method, path, key, body, headers) =>
+    house.call(method, path, key, body, from(headers))
+  return new AgentClient({ ...house, call })
+}
+
+test('an agent does the work, gets an inbox, reads it, and can write to nobody', async () => {
+  const registered = await stranger().register({ mailbox_local_part: 'scout', client_name: 'demo' })
+  assert.match(registered.registration_id, /^areg_[a-z0-9]{24}$/)
+  assert.deepEqual(registered.mailbox, { email: 'scout@agents.mailstead.test', status: 'provisioning' })
+  assert.deepEqual(registered.pre_claim_scopes, ['mailbox.read', 'email.receive'])
+  assert.match(registered.claim_token, /^clm_[0-9A-Za-z]{46}$/)
+  assert.equal(registered.claim_token_expires, '2026-01-31T00:00:00.000Z')
+  const token = await agent.readToken(registered.identity_assertion)
+  const me = await house.get('/mailbox/me', token)
+  assert.equal(me.status, 200, JSON.stringify(me.body))
+  assert.equal(me.body.data.email, 'scout@agents.mailstead.test')
+  assert.equal(me.body.data.quota_bytes, 500 * 1024 * 1024)
+  const sent = await agent.send(token, { to: { email: 'ana@shop.test' }, subject: 'Hi', text_body: 'x' })
+  failure(sent, 403, 'insufficient_permissions')
+  assert.match(sent.headers.get('www-authenticate')!, /error="insufficient_scope", scope="email.send"/)
+  const write = { to: [{ email: 'ana@shop.test' }], subject: 'Hi', text_body: 'x' }
+  failure(await house.call('POST', '/mailbox/messages/send', token, write), 403, 'insufficient_permissions')
+  failure(await house.get('/domains', token), 403, 'insufficient_permissions')
+})
+
+test('until the inbox is set up both surfaces say so, each in its own form', async () => {
+  const one = stranger()
+  const request = { type: 'anonymous' }
+  const body = { ...request, proof_of_work: await one.proof(request) }
+  const registered = (await one.post('/agent/identity', body, { key: randomUUID() })).body
+  const early = await agent.token({ grant_type: JWT_BEARER, assertion: registered.identity_assertion })
+  assert.equal(early.status, 503)
+  assert.equal(early.headers.get('retry-after'), '10')
+  const { error, retry_after, request_id } = early.body
+  assert.deepEqual({ error, retry_after }, { error: 'temporarily_unavailable', retry_after: 10 })
+  assert.equal(request_id, early.headers.get('x-request-id'))
+  await house.settle()
+  await agent.readToken(registered.identity_assertion)
+})
+
+test('one solution sent a hundred times at once makes one inbox', async () => {
+  const one = stranger()
+  const request = { type: 'anonymous' }
+  const body = { ...request, proof_of_work: await one.proof(request) }
+  const replies = await Promise.all(
+    Array.from({ length: 100 }, () => one.post('/agent/identity', body, { key: randomUUID() })),
+  )
+  assert.equal(replies.filter(({ status }) => status === 201).length, 1)
+  const others = replies.filter(({ status }) => status !== 201)
+  assert.deepEqual(new Set(others.map(({ status }) => status)), new Set([409]))
+  for (const reply of others) failure(reply, 409, 'conflict')
+})
+
+test('the same request under the same key is answered with the same secrets for a day, from the same address only', async () => {
+  const one = stranger()
+  const request = { type: 'anonymous', client_name: 'twice' }
+  const body = { ...request, proof_of_work: await one.proof(request) }
+  const key = randomUUID()
+  const first = await one.post('/agent/identity', body, { key })
+  const second = await one.post('/agent/identity', body, { key })
+  assert.equal(second.status, 201)
+  assert.deepEqual(second.body, first.body)
+  assert.equal(second.headers.get('idempotent-replayed'), 'true')
+  failure(await one.post('/agent/identity', { ...body, client_name: 'other' }, { key }), 409, 'idempotency_conflict')
+  failure(await stranger().post('/agent/identity', body, { key }), 409, 'conflict')
+  clock.leap(86_400_001)
+  const late = { ...request, proof_of_work: await one.proof(request) }
+  const error = failure(await one.post('/agent/identity', late, { key }), 409, 'conflict')
+  assert.match(error.message, /no longer be revealed/)
+})
+
+test('a proof that does not hold is refused with its reason, and nothing is burnt', async () => {
+  const one = stranger()
+  const request = { type: 'anonymous', mailbox_local_part: 'keeper' }
+  const challenge = (await one.post('/agent/identity/challenge', request)).body.challenge
+  const good = await proofOf(challenge)
+  const parts = JSON.parse(Buffer.from(good, 'base64').toString())
+  const write = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64')
+  const tries: [proof: string, issue: string][] = [
+    [
+      write({ ...parts, challenge: { ...challenge, parameters: { ...challenge.parameters, cost: 1 } } }),
+      'invalid_signature',
+    ],
+    [write({ ...parts, challenge: { ...challenge, signature: 'f'.repeat(64) } }), 'invalid_signature'],
+    [write({ ...parts, challenge: { ...challenge, signature: 'zz' } }), 'invalid_signature'],
+    [write({ ...parts, solution: { ...parts.solution, counter: parts.solution.counter + 1 } }), 'invalid_solution'],
+    [write({ ...parts, solution: { counter: 1.5, derivedKey: parts.solution.derivedKey } }), 'invalid_solution'],
+    [write({ ...parts, solution: { counter: 1, derivedKey: 'xyz' } }), 'invalid_solution'],
+  ]
+  for (const [proof, issue] of tries) {
+    const reply = await one.post('/agent/identity', { ...request, proof_of_work: proof }, { key: randomUUID() })
+    const error = failure(reply, 422, 'validation_error')
+    assert.deepEqual(
+      error.errors?.map(({ field, code }) => ({ field, code })),
+      [{ field: 'proof_of_work', code: issue }],
+    )
+  }
+  for (const proof of ['%%%', 'bm90IGpzb24', write([1]), write({ challenge: 1, solution: 2 }), '/'.repeat(8)]) {
+    const reply = await one.post('/agent/identity', { ...request, proof_of_work: proof }, { key: randomUUID() })
+    failure(reply, 400, 'invalid_parameter')
+  }
+  const other = { ...request, mailbox_local_part: 'other', proof_of_work: good }
+  const mismatch = failure(await one.post('/agent/identity', other, { key: randomUUID() }), 422, 'validation_error')
+  assert.equal(mismatch.errors?.[0]?.code, 'request_mismatch')
+  const missing = await one.post('/agent/identity', request, { key: randomUUID() })
+  failure(missing, 400, 'missing_parameter')
+  const huge = await one.post('/agent/identity', { ...request, proof_of_work: 'A'.repeat(8193) }, { key: randomUUID() })
+  assert.equal(failure(huge, 422, 'validation_error').errors?.[0]?.code, 'too_big')
+  const kept = await one.post('/agent/identity', { ...request, proof_of_work: good }, { key: randomUUID() })
+  assert.equal(kept.status, 201, 'the proof is still worth an inbox')
+  clock.leap(600_001)
+  const late = failure(
+    await one.post('/agent/identity', { ...request, proof_of_work: good }, { key: randomUUID() }),
+    422,
+    'validation_error',
+  )
+  assert.equal(late.errors?.[0]?.code, 'expired')
+})
+
+test('names are checked before any work is done', async () => {
+  const one = stranger()
+  await one.register({ mailbox_local_part: 'taken' })
+  const ask = (body: object) => one.post('/agent/identity/challenge', { type: 'anonymous', ...body })
+  failure(await ask({ mailbox_local_part: 'taken' }), 409, 'conflict')
+  for (const name of ['postmaster', 'invites', 'a..b', 'Upper', 'ab', '-abc', 'x'.repeat(41), 'a b', 'ä-b']) {
+    failure(await ask({ mailbox_local_part: name }), 422, 'validation_error')
+  }
+  for (const name of ['', 'a\nb', 'x'.repeat(81), 'a\u202eb', 'ceo@bank.example'])
+    failure(await ask({ client_name: name }), 422, 'validation_error')
+  failure(await one.post('/agent/identity/challenge', { type: 'human' }), 422, 'validation_error')
+  failure(await one.post('/agent/identity/challenge', {}), 400, 'missing_parameter')
+  const request = { type: 'anonymous', idempotency_key: 'one' }
+  const body = { ...request, proof_of_work: await one.proof(request) }
+  failure(await one.post('/agent/identity', body, { key: 'two' }), 400, 'invalid_parameter')
+  const noKey = failure(await one.post('/agent/identity', body), 400, 'missing_parameter')
+  assert.equal(noKey.param, 'Idempotency-Key')
+})
+
+test('three inboxes a day from one address; the next day three more', async () => {
+  const one = stranger()
+  for (let made = 0; made < PER_SOURCE_AND_DAY; made++) await one.register()
+  const request = { type: 'anonymous' }
+  const body = { ...request, proof_of_work: await one.proof(request) }
+  const over = await one.post('/agent/identity', body, { key: randomUUID() })
+  failure(over, 429, 'rate_limit_exceeded')
+  const untilMidnight = 86_400_000 - (clock.now() % 86_400_000)
+  assert.equal(over.headers.get('retry-after'), String(Math.ceil(untilMidnight / 1000)))
+  await stranger().register()
+  clock.leap(untilMidnight)
+  await one.register()
+})
+
+test('an agent ends also while its inbox is deleted, and an inbox does not come back while its agent ends', async () => {
+  const { mailboxes, operatorKeys } = house.app.directory
+  const { agents } = house.app
+  const { secret } = await operatorKeys.issue('test')
+  const end = (id: string) =>
+    house.call('POST', `http://127.0.0.1:${house.ports.operator}/operator/v1/agents/${id}/revoke`, secret)
+  for (let round = 0; round < 5; round++) {
+    const one: Json = await stranger().register()
+    const { teamId, mailboxId } = (await agents.registrations.byId(house.app.db.read, one.registration_id))!
+    const [, ended] = await Promise.all([mailboxes.delete(teamId, mailboxId), end(one.registration_id)])
+    assert.equal(ended.status, 200, JSON.stringify(ended.body))
+
+    const other: Json = await stranger().register()
+    const inbox = (await agents.registrations.byId(house.app.db.read, other.registration_id))!
+    const { secret: key } = await house.app.directory.keys.issue({
+      ...{ teamId: inbox.teamId, kind: 'root', name: 'test', role: 'root:full', createdBy: 'operator' },
+    })
+    await Promise.all([end(other.registration_id), house.call('POST', `/mailboxes/${inbox.mailboxId}/reactivate`, key)])
+    assert.equal((await mailboxes.byId(inbox.mailboxId))!.status, 'suspended')
+  }
+})
+
+test('the operator sees agents, ends one or many, and closes the door', async () => {
+  const { secret } = await house.app.directory.operatorKeys.issue('test')
+  const base = `http://127.0.0.1:${house.ports.operator}/operator/v1`
+  const ask = (method: string, path: string, body?: object) => house.call(method, base + path, secret, body)
+  clock.leap(1000)
+  const since = new Date(clock.now()).toISOString()
+  const one = stranger()
+  const first: Json = await one.register({ client_name: 'first' })
+  await one.register()
+  const listed = (await ask('GET', `/agents?created_after=${since}`)).body.data
+  assert.equal(listed.length, 2)
+  assert.equal(listed[0].source_hash, listed[1].source_hash)
+  const token = await agent.readToken(first.identity_assertion)
+  assert.equal((await ask('POST', `/agents/${first.registration_id}/revoke`)).body.data.state, 'revoked')
+  failure(await house.get('/mailbox/me', token), 401, 'authentication_required')
+  assert.equal(
+    (await agent.token({ grant_type: JWT_BEARER, assertion: first.identity_assertion })).body.error,
+    'invalid_grant',
+  )
+  const all = { created_after: since }
+  assert.deepEqual((await ask('POST', '/agents/revoke-all', { ...all, dry_run: true })).body.data, {
+    revoked: 1,
+    dry_run: true,
+  })
+  assert.equal((await ask('GET', `/agents?created_after=${since}&state=unclaimed`)).body.data.length, 1)
+  assert.deepEqual((await ask('POST', '/agents/revoke-all', all)).body.data, { revoked: 1, dry_run: false })
+  assert.equal((await ask('GET', `/agents?created_after=${since}&state=unclaimed`)).body.data.length, 0)
+  assert.deepEqual((await ask('PUT', '/agents/registration', { enabled: false })).body.data, { enabled: false })
+  const closed = await one.post('/agent/identity/challenge', { type: 'anonymous' })
+  failure(closed, 503, 'service_unavailable')
+  assert.equal(closed.headers.get('retry-after'), '3600')
+  await ask('PUT', '/agents/registration', { enabled: true })
+  await stranger().register()
+})

@@ -1,0 +1,139 @@
+// Looking into files over the API: texts, what breaks the thread, what takes too long, PDF by somebody else's program.
+
+import assert from 'node:assert/strict'
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import type { AttachmentFile } from '../../src/api/schemas/attachment-file.ts'
+import type { Message } from '../../src/api/schemas/message.ts'
+import type { MessageSummary } from '../../src/api/schemas/message-summary.ts'
+import type { ParsedFile } from '../../src/api/schemas/parsed-file.ts'
+import { FILE_BYTES_MAX } from '../../src/content/extract/extracted.ts'
+import { Extractor, PATIENCE_MS } from '../../src/workers/extractor.ts'
+import { ReadingProcess } from '../../src/workers/sandboxed-process.ts'
+import { ManualClock } from '../support/clock.ts'
+import { startHouse } from '../support/house.ts'
+import { data, failure, receiveRaw } from './expect.ts'
+
+const folder = await mkdtemp(join(tmpdir(), 'mailstead-parsing-'))
+/** Stands in for pdftotext: says what it was given, fails on request. */
+const program = join(folder, 'pdftotext')
+before(async () => {
+  await writeFile(
+    program,
+    '#!/bin/sh\nread -r first\n[ "$first" = "%PDF-broken" ] && exit 1\nprintf "page of %s\\f$*" "$first"\n',
+  )
+  await chmod(program, 0o755)
+})
+after(() => rm(folder, { recursive: true }))
+
+const house = await startHouse({ env: { PDFTOTEXT_PATH: program } })
+after(() => house.close())
+const team = await house.team()
+await team.domain('shop.test')
+const ana = await team.mailbox('ana@shop.test')
+const bob = await team.mailbox('bob@shop.test')
+
+async function upload(content: string | Buffer, filename: string): Promise<string> {
+  const body = { filename, content: Buffer.from(content).toString('base64') }
+  return data<AttachmentFile>(await house.call('POST', '/mailbox/attachments', ana.key, body), 201).id
+}
+
+const parsed = async (id: string, query = '') =>
+  data<ParsedFile>(await house.get(`/mailbox/attachments/${id}/parsed${query}`, ana.key))
+
+test('the text of an upload, cut where it was asked to be', async () => {
+  const id = await upload('Grüße 💥 an alle', 'a.txt')
+  assert.deepEqual(await parsed(id, '?body_chars=7'), {
+    attachment_id: id,
+    status: 'parsed',
+    kind: 'text',
+    text: 'Grüße 💥',
+    truncated: true,
+    char_count: 7,
+    metadata: { format: 'plain' },
+    entries: null,
+    untrusted_content: true,
+  })
+  assert.equal((await parsed(id)).truncated, false)
+  failure(await house.get(`/mailbox/attachments/${id}/parsed`, bob.key), 404, 'not_found')
+  failure(await house.get(`/mailbox/attachments/${id}/parsed?body_chars=500001`, ana.key), 400, 'invalid_parameter')
+})
+
+test('a part of a mail, in the character set it names', async () => {
+  const part =
+    'Content-Type: text/plain; charset=iso-8859-1; name=n.txt\r\nContent-Disposition: attachment\r\nContent-Transfer-Encoding: quoted-printable\r\n\r\nGr=FC=DFe'
+  const head =
+    'From: a@else.test\r\nTo: ana@shop.test\r\nMIME-Version: 1.0\r\nContent-Type: multipart/mixed; boundary=b'
+  await receiveRaw(house, { from: 'a@else.test', to: ana.email, content: `${head}\r\n\r\n--b\r\n${part}\r\n--b--\r\n` })
+  const [summary] = data<MessageSummary[]>(await house.get('/mailbox/messages?limit=1', ana.key))
+  const message = data<Message>(await house.get(`/mailbox/messages/${summary!.id}`, ana.key))
+  assert.equal((await parsed(message.attachments![0]!.id)).text, 'Grüße')
+})
+
+test('what nobody looks into, and what is broken', async () => {
+  const nothing = {
+    kind: null,
+    text: null,
+    truncated: false,
+    char_count: 0,
+    metadata: {},
+    entries: null,
+    untrusted_content: true,
+  }
+  const binary = await upload(Buffer.from([0, 1, 2, 3]), 'a.bin')
+  assert.deepEqual(await parsed(binary), { attachment_id: binary, status: 'unsupported', ...nothing })
+  const broken = await upload('PK\x03\x04 and no more', 'a.zip')
+  assert.deepEqual(await parsed(broken), { attachment_id: broken, status: 'failed', ...nothing })
+})
+
+test('PDF is read by the program the operator named, and by none without one', async () => {
+  const found = await parsed(await upload('%PDF-1.7\n', 'a.pdf'))
+  assert.deepEqual(
+    [found.status, found.kind, found.text],
+    ['parsed', 'text', 'page of %PDF-1.7\n-q -enc UTF-8 -l 500 - -'],
+  )
+  assert.equal((await parsed(await upload('%PDF-broken\n', 'a.pdf'))).status, 'failed')
+  const none = new Extractor({ pdfProgram: '' })
+  const file = { bytes: Buffer.from('%PDF-1.7'), filename: 'a.pdf', type: 'application/pdf', charset: null }
+  assert.deepEqual(await none.extract(8, async () => file, new AbortController().signal), { status: 'unsupported' })
+  await none.close()
+})
+
+test('a process that dies, eats memory or never ends costs the file its answer, and nobody else', async () => {
+  const script = join(folder, 'thread.mjs')
+  await writeFile(
+    script,
+    `process.on('message', ({ filename }) => {
+      if (filename === 'dies') process.exit(1)
+      if (filename === 'eats') for (const all = []; ; ) all.push(new Array(1e5).fill(Math.random()))
+      if (filename === 'bursts') JSON.parse('[' + '[],'.repeat(8e6) + '[]]')
+      if (filename === 'hangs') for (;;);
+      process.send({ status: 'unsupported' })
+    })`,
+  )
+  const clock = new ManualClock()
+  const extractor = new Extractor({ pdfProgram: '', clock, process: new ReadingProcess(script, clock, []) })
+  const gone = new AbortController()
+  const look = (filename: string, signal = new AbortController().signal, size = 1) =>
+    extractor.extract(size, async () => ({ bytes: new Uint8Array(1), filename, type: '', charset: null }), signal)
+  assert.deepEqual(await look('dies'), { status: 'failed' })
+  assert.deepEqual(await look('eats'), { status: 'failed' })
+  // In a thread this one ends the whole house: memory that native code asks for in vain.
+  assert.deepEqual(await look('bursts'), { status: 'failed' })
+  assert.deepEqual(await look('well'), { status: 'unsupported' })
+  const hanging = look('hangs')
+  const waiting = look('well')
+  await new Promise(setImmediate)
+  clock.advance(PATIENCE_MS)
+  assert.deepEqual(await hanging, { status: 'failed' })
+  assert.deepEqual(await waiting, { status: 'unsupported' })
+  const left = look('hangs', gone.signal)
+  await new Promise(setImmediate)
+  gone.abort()
+  await assert.rejects(left, { code: 'service_unavailable' })
+  assert.deepEqual(await look('well'), { status: 'unsupported' })
+  assert.deepEqual(await look('well', undefined, FILE_BYTES_MAX + 1), { status: 'too_large' })
+  await extractor.close()
+})

@@ -1,0 +1,333 @@
+// Every operation × every kind of credential × ids of oneself, of others and of nobody. The walk follows the list of routes: a new one is
+// walked without being named here.
+
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { after, before, test } from 'node:test'
+import { routes } from '../../src/api/routes.ts'
+import type { IdKind } from '../../src/base/ids.ts'
+import { allows } from '../../src/directory/permissions.ts'
+import type { Route } from '../../src/http/route.ts'
+import { linkTokens } from '../../src/mime/sign-in-links.ts'
+import { webRoutes } from '../../src/pages/routes.ts'
+import { readMail } from '../../src/workers/read-message.ts'
+import { ACCESS_TOKEN, CLAIM, EASY_WORK, EXCHANGE, JWT_BEARER } from '../support/agents.ts'
+import { authorityOf, gains } from '../support/authority.ts'
+import { belongingsOf } from '../support/belongings.ts'
+import { ManualClock } from '../support/clock.ts'
+import * as make from '../support/credentials.ts'
+import { type Json, type Reply, startHouse } from '../support/house.ts'
+import { bodiesOf, type Ids, kindsOf, nobodys, pathOf } from '../support/requests.ts'
+
+type Credential = make.Credential
+
+const SECRET = /\b(?:srk|smk|sok|sat|sax|clm)_[0-9A-Za-z]{20,}/g
+const LINK = /\/(?:owner\/session|invites)\/[\w-]{43}/
+/** Words that stand in what the other team has, and nowhere else. */
+const MARK = 'FOREIGN-MARK'
+
+const clock = new ManualClock()
+const env = {
+  ...EASY_WORK,
+  TRUSTED_PROXIES: '127.0.0.1',
+  SES_ACCESS_KEY_ID: 'AKIAEXAMPLE',
+  SES_SECRET_ACCESS_KEY: 'secret',
+}
+const house = await startHouse({ clock, env })
+after(() => house.close())
+const operatorOrigin = `http://127.0.0.1:${house.ports.operator}`
+const api = routes.filter(({ as }) => as !== 'none')
+const open = routes.filter(({ as }) => as === 'none')
+
+const mine = await house.team('Mine')
+const theirs = await house.team(`Theirs ${MARK}`)
+const own = new Map<IdKind, string>()
+const foreign = new Map<IdKind, string>()
+let reader: { id: string; email: string; key: string }
+let callers: Credential[] = []
+let bad: Credential[] = []
+let allBut = new Map<string, Credential>()
+let signedIn: make.SignedIn[] = []
+/** What has succeeded for somebody. */
+const done = new Set<string>()
+const ownIds: Ids = (kind) => own.get(kind) ?? nobodys(kind)
+const foreignIds: Ids = (kind) => foreign.get(kind) ?? nobodys(kind)
+/** Keys of a team are under another path than those of its mailboxes. */
+const rootKeys = new Map<typeof own, string>()
+const idsFor = (route: Route, ids: Ids): Ids => {
+  if (!/^\/(api-keys|console)\//.test(route.path) || ids === nobodys) return ids
+  return (kind) => (kind === 'key' ? rootKeys.get(ids === ownIds ? own : foreign)! : ids(kind))
+}
+
+before(async () => {
+  for (const [team, name, kept] of [
+    [theirs, 'theirs.test', foreign],
+    [mine, 'mine.test', own],
+  ] as const) {
+    const domain = await team.domain(name)
+    reader = await team.mailbox(`ana@${name}`)
+    for (const [kind, id] of await belongingsOf(house, team, { domain, mailbox: reader })) kept.set(kind, id)
+    kept.set('team', team.id)
+    const input = {
+      teamId: team.id,
+      kind: 'root' as const,
+      name: `key of ${name}`,
+      role: 'root:readonly',
+      createdBy: 'operator',
+    }
+    rootKeys.set(kept, (await house.app.directory.keys.issue(input)).record.id)
+  }
+  const { secret } = await house.app.directory.operatorKeys.issue('x')
+  const operator = {
+    name: 'operator',
+    secret,
+    kind: 'operator' as const,
+    permissions: [],
+    teamId: null,
+    mailboxId: null,
+  }
+  allBut = await make.allBut(house, mine)
+  bad = await make.badCredentials(house, mine)
+  const agents = [...(await make.agentTokens(house, false)), ...(await make.agentTokens(house, true))]
+  bad.push(...agents.filter(({ kind }) => kind === 'nobody'))
+  callers = [
+    ...(await make.teamKeys(house, mine)),
+    ...(await make.mailboxKeys(house, mine, reader)),
+    ...agents.filter(({ kind }) => kind !== 'nobody'),
+    operator,
+  ]
+  signedIn = await make.people(house, mine)
+})
+
+let calls = 0
+/** Guesses are bounded by the address they come from. */
+const source = () => `10.${++calls >> 16}.${(calls >> 8) & 255}.${calls & 255}`
+
+function urlOf(route: Route, path: string): string {
+  if (route.surface === 'operator') return `${operatorOrigin}/operator/v1${path}`
+  const origin = route.surface === 'send' ? house.sendOrigin : house.origin
+  return route.root ? origin + path : `${origin}/api/v1${path}`
+}
+
+/** Calls a route; what goes on is left at its beginning. */
+async function call(route: Route, secret: string, ids: Ids, body?: unknown): Promise<Reply> {
+  // What is bounded by the minute is no subject here.
+  clock.advance(20)
+  const headers: Record<string, string> = { 'x-forwarded-for': source() }
+  if (route.idempotent) headers['idempotency-key'] = randomUUID()
+  if (route.fromMailbox) headers['x-source-authorization'] = `Bearer ${secret}`
+  const url = urlOf(route, pathOf(route, idsFor(route, ids)))
+  if (!route.stream) return house.call(route.method, url, secret, body, headers)
+  const leaving = new AbortController()
+  const { status, headers: got } = await fetch(url, {
+    headers: { ...headers, authorization: `Bearer ${secret}` },
+    signal: leaving.signal,
+  })
+  leaving.abort()
+  return { status, headers: got, body: '' }
+}
+
+/** What the route says of itself, judged here once more. */
+function isLetIn(
+  { as, permission, surface = 'app' }: Route,
+  { kind, permissions, surface: good }: Credential,
+): boolean {
+  if (kind === 'operator' || as === 'operator') return kind === 'operator' && as === 'operator'
+  if (as !== 'any' && as !== kind) return false
+  const wanted = permission === undefined ? [] : [permission].flat()
+  // A token for one resource opens nothing of the other.
+  const granted = good === undefined || good === surface ? permissions : []
+  return wanted.some((one) => allows(granted, one))
+}
+
+test('every operation with a credential asks for a permission', () => {
+  const silent = api.filter(({ as, permission }) => as !== 'operator' && permission === undefined)
+  assert.deepEqual(
+    silent.map(({ operation }) => operation),
+    [],
+  )
+})
+
+test('what needs no credential is what is known to need none', () => {
+  assert.deepEqual(
+    open.map(({ operation }) => operation).sort(),
+    [
+      ...['createAgentChallenge', 'getAgentGuide', 'getAgentKeys', 'getAuthorizationServer'],
+      ...['getAuthorizationServerBelow', 'getHealth', 'getProtectedResource', 'getReadiness'],
+      ...['getSendingProtectedResource', 'issueAgentToken', 'registerAgent', 'revokeAgentToken'],
+    ].sort(),
+  )
+})
+
+for (const route of api) {
+  test(`${route.operation}: lets in who may, and nobody else`, async () => {
+    const [body] = bodiesOf(route, nobodys)
+    for (const credential of bad) {
+      const { status } = await call(route, credential.secret, nobodys, body)
+      // The operator's door knows no team, suspended or not.
+      const expected = credential.kind === 'suspended' && route.as !== 'operator' ? 403 : 401
+      assert.equal(status, expected, credential.name)
+    }
+    const [least] = bodiesOf(route, foreignIds)
+    const lacking = [route.permission ?? []].flat().flatMap((one) => allBut.get(one) ?? [])
+    // Keys with one permission are walked where it lets them in.
+    for (const credential of [...lacking, ...callers.filter(({ name }) => !name.startsWith('root '))]) {
+      if (isLetIn(route, credential)) continue
+      const reply = await call(route, credential.secret, foreignIds, least)
+      const isAnotherDoor = (credential.kind === 'operator') !== (route.as === 'operator')
+      assert.equal(reply.status, isAnotherDoor ? 401 : 403, `${credential.name}: ${JSON.stringify(reply.body)}`)
+      if (!isAnotherDoor && !route.stream)
+        assert.equal(reply.body.error.code, 'insufficient_permissions', credential.name)
+    }
+  })
+}
+
+// What ends things comes last, so that there is something to gain before: first what lies in a mailbox, then the mailbox.
+const harm = ({ method, as, path }: Route) =>
+  /\/(suspend|cancel|revoke|drop)/.test(path) ? 1 : method !== 'DELETE' ? 0 : as === 'mailbox' ? 2 : 3 + 1 / path.length
+const byHarm = api.toSorted((one, other) => harm(one) - harm(other))
+for (const route of byHarm) {
+  test(`${route.operation}: gives nobody more than they have, and shows nothing of others`, async () => {
+    for (const credential of callers.filter((one) => isLetIn(route, one))) {
+      // The operator may end a whole team: the other one.
+      const both = credential.kind === 'operator' ? [foreignIds] : [foreignIds, ownIds]
+      for (const ids of kindsOf(route).size > 0 ? both : both.slice(-1)) {
+        for (const body of [...bodiesOf(route, ids, 'mine.test'), ...bodiesOf(route, foreignIds).slice(0, 1)]) {
+          await attempt(route, credential, ids, body)
+        }
+      }
+    }
+  })
+}
+
+async function attempt(route: Route, credential: Credential, ids: Ids, body: unknown): Promise<void> {
+  const before = await authorityOf(house)
+  const reply = await call(route, credential.secret, ids, body)
+  const what = `${credential.name}: ${route.method} ${route.path} ${JSON.stringify(body)}: ${reply.status}`
+  assert.ok(reply.status < 500 || reply.status === 503, `${what} ${JSON.stringify(reply.body)}`)
+  assert.notEqual(reply.status, 401, what)
+  if (reply.status < 300) done.add(route.operation)
+  if (credential.kind === 'operator') return
+  if (ids === foreignIds && kindsOf(route).size > 0) assert.ok(reply.status >= 400, `${what}: done to another team`)
+  assert.deepEqual(gains(before, await authorityOf(house), credential), [], what)
+  const text = typeof reply.body === 'string' ? reply.body : JSON.stringify(reply.body)
+  assert.ok(!text.includes(MARK) && !LINK.test(text), what)
+  for (const [secret] of text.matchAll(SECRET)) await judge(secret, credential, what)
+}
+
+/** A secret that is shown opens no more than the credential it is shown to; keys of mailboxes are judged by their rows. */
+async function judge(secret: string, { permissions, teamId }: Credential, what: string): Promise<void> {
+  const known = await house.app.directory.keys.recognise(secret)
+  assert.ok(known !== undefined, `${what} shows a secret of another kind`)
+  assert.equal(known.principal.teamId, teamId, what)
+  if (known.principal.kind === 'team') {
+    for (const one of known.principal.permissions)
+      assert.ok(allows(permissions, one), `${what} shows a key with ${one}`)
+  }
+}
+
+// Signing out comes last.
+const FORMS = webRoutes
+  .filter(({ path }) => !path.includes('{token}') && path !== '/oauth/callback/{type}')
+  .toSorted((one, other) => Number(one.operation === 'deleteSession') - Number(other.operation === 'deleteSession'))
+for (const route of FORMS) {
+  test(`${route.operation}: a person gains nothing by the page, and no other team's`, async () => {
+    for (const person of signedIn) {
+      for (const ids of [foreignIds, ownIds]) {
+        const caller = make.asCredential(person, mine.id)
+        const bodies = route.form ? bodiesOf(route, ids, 'mine.test') : [undefined]
+        for (const body of bodies) await attemptPage(route, person, caller, ids, body)
+      }
+    }
+  })
+}
+
+async function attemptPage(route: Route, person: make.SignedIn, caller: Credential, ids: Ids, body: Json) {
+  clock.advance(10_000)
+  const before = await authorityOf(house)
+  const form = body && new URLSearchParams({ ...body, csrf: person.formToken })
+  const headers = { cookie: person.cookie }
+  const url = house.origin + pathOf(route, idsFor(route, ids))
+  const response = await fetch(url, { method: route.method, redirect: 'manual', headers, body: form ?? null })
+  const text = await response.text()
+  const what = `${person.role}: ${route.method} ${url} ${form}: ${response.status}`
+  assert.ok(response.status < 500, what)
+  assert.ok(!text.includes(MARK), what)
+  if (ids === foreignIds && route.path.includes('{team_id}')) assert.ok(response.status >= 400, what)
+  // An owner may see a link for a member of this one team.
+  const made = gains(before, await authorityOf(house), caller)
+  const shown = new RegExp(`sign_in_links .*"team_id":"${mine.id}".*"shown_by":"${person.memberId}"`)
+  assert.deepEqual(
+    made.filter((one) => person.role !== 'owner' || !shown.test(one)),
+    [],
+    what,
+  )
+  assert.ok(person.role === 'owner' || !LINK.test(text), what)
+  for (const [secret] of text.matchAll(SECRET)) await judge(secret, caller, what)
+}
+
+test('the walk is no empty one: most of what it calls is done for who may', () => {
+  const never = api.map(({ operation }) => operation).filter((one) => !done.has(one))
+  assert.ok(never.length < api.length / 4, never.join(', '))
+})
+
+test('the token endpoint trades nothing but what was made for it, and nothing for more', async () => {
+  const token = open.find(({ operation }) => operation === 'issueAgentToken')!
+  const grants = [
+    (secret: string) => ({ grant_type: JWT_BEARER, assertion: secret }),
+    (secret: string) => ({ grant_type: CLAIM, claim_token: secret }),
+    (secret: string) => ({ grant_type: EXCHANGE, subject_token: secret, subject_token_type: ACCESS_TOKEN }),
+  ]
+  const scopes = ['email.send', 'mailbox.write', 'mailbox.read email.receive email.send', 'team.manage']
+  for (const { name, secret, permissions } of [...callers, ...bad]) {
+    for (const grant of grants) {
+      for (const resource of [
+        `${house.origin}/api/v1`,
+        `${house.sendOrigin}/api/v1`,
+        `${operatorOrigin}/operator/v1`,
+      ]) {
+        for (const scope of ['', ...scopes]) {
+          clock.advance(60_000)
+          const members = { ...grant(secret), resource, ...(scope === '' ? {} : { scope }) }
+          const reply = await house.call(
+            'POST',
+            house.origin + token.path,
+            null,
+            new URLSearchParams(members).toString(),
+            {
+              'content-type': 'application/x-www-form-urlencoded',
+            },
+          )
+          if (reply.status !== 200) continue
+          const wanted = ['identity assertion', 'claim token', 'durable agent token']
+          assert.ok(wanted.includes(name), `${name} ${JSON.stringify(members)}`)
+          const given = (reply.body as Json).scope.split(' ') as string[]
+          assert.ok(
+            given.every((one) => ['mailbox.read', 'email.receive', 'email.send'].includes(one)),
+            given.join(),
+          )
+          if (permissions.length > 0)
+            assert.ok(
+              given.every((one) => permissions.includes(one)),
+              `${name} got ${given}`,
+            )
+        }
+      }
+    }
+  }
+})
+
+test('no message anybody can read by a key holds a link that signs in', async () => {
+  await house.settle()
+  const { store, db } = house.app
+  const rows = await db.read.all<{ blob: Uint8Array; size: number }>(
+    'SELECT DISTINCT blob, size_bytes AS size FROM messages',
+  )
+  for (const { blob, size } of rows) {
+    const bytes = await store.blobs.bytes(blob, 0, size)
+    for (const token of linkTokens(bytes, readMail(bytes).mail.structure)) {
+      assert.equal(await house.app.people.links.read(token), undefined)
+      assert.equal(await house.app.agents.invites.open(token), undefined)
+    }
+  }
+})

@@ -1,0 +1,307 @@
+// Bad input made from the schemas of the routes: every member and parameter, wrong in every way its schema knows.
+
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { after, before, test } from 'node:test'
+import type { TSchema } from 'typebox'
+import { routes } from '../../src/api/routes.ts'
+import type { Folder } from '../../src/api/schemas/folder.ts'
+import type { MessageSummary } from '../../src/api/schemas/message-summary.ts'
+import type { Route } from '../../src/http/route.ts'
+import { ManualClock } from '../support/clock.ts'
+import { type Reply, startHouse } from '../support/house.ts'
+import { data, failure, receive } from './expect.ts'
+import { sample, wrongObjects, wrongValues } from './samples.ts'
+
+// Some routes may be asked only so often: the clock moves with every call.
+const clock = new ManualClock()
+const env = {
+  ...{ SES_ACCESS_KEY_ID: 'AKIAEXAMPLE', SES_SECRET_ACCESS_KEY: 'secret' },
+  ...{ GOOGLE_CLIENT_ID: 'id', GOOGLE_CLIENT_SECRET: 'secret' },
+}
+const house = await startHouse({ clock, env })
+after(() => house.close())
+const team = await house.team()
+const domain = await team.domain('shop.test')
+const ana = await team.mailbox('ana@shop.test')
+// What is done to mailboxes is done to this one: the other has to go on working.
+const carl = await team.mailbox('carl@shop.test')
+const ids = new Map([
+  ['domain', domain],
+  ['mailbox', carl.id],
+])
+
+before(async () => {
+  await receive(house, { to: ana.email })
+  const [message] = data<MessageSummary[]>(await house.get('/mailbox/messages', ana.key))
+  const [row] = data<{ id: string }[]>(await house.get('/inbound/logs', team.key))
+  // A key of its own: some of the calls below rotate it.
+  const key = data<{ id: string }>(
+    await house.call('POST', `/mailboxes/${carl.id}/api-keys`, team.key, { name: 'x' }),
+    201,
+  )
+  const own = await house.call('POST', '/mailbox/folders', ana.key, { name: 'Own' })
+  ids.set('message', message!.id).set('thread', message!.thread_id).set('folder', data<Folder>(own, 201).id)
+  const later = { to: [{ email: ana.email }], subject: 'x', text_body: 'x', undo_seconds: 120 }
+  const sent = data<{ submission_id: string }>(await house.call('POST', '/mailbox/messages/send', ana.key, later), 202)
+  ids.set('submission', sent.submission_id)
+  ids.set('inboundLog', row!.id).set('key', key.id).set('team', team.id)
+  const member = data<{ id: string }>(
+    await house.call('POST', '/team/members', team.key, { email: 'ana@people.test', role: 'owner' }),
+    202,
+  )
+  ids.set('member', member.id)
+  const account = { name: 'One', smtp_host: 'smtp.shop.test', smtp_port: 587, smtp_protocol: 'starttls' }
+  const provider = await make('/providers', { ...account, smtp_username: 'u', smtp_password: 'p' })
+  ids.set('provider', provider)
+  ids.set('deliveryGroup', await make('/delivery-groups', { name: 'One', members: [{ provider_id: provider }] }))
+  ids.set('alias', await make(`/mailboxes/${carl.id}/aliases`, { email: 'orders@shop.test' }))
+  const hook = { url: 'https://93.184.215.14/hook', event_types: ['*'], enabled: false }
+  ids.set('webhook', await make('/webhooks', hook))
+  await house.app.outbound.sharedLimit.setDaily(team.id, true, 100)
+  const file = await house.call('POST', '/mailbox/attachments', ana.key, { filename: 'a.txt', content: 'YQ==' })
+  const script = await house.call('POST', '/mailbox/sieve-scripts', ana.key, { name: 'One', content: 'keep;' })
+  ids.set('sieveScript', data<{ id: string }>(script, 201).id)
+  ids.set('attachment', data<{ id: string }>(file, 201).id)
+  const alias = { email: 'ana+x@shop.test' }
+  ids.set('identity', data<{ id: string }>(await house.call('POST', '/mailbox/identities', ana.key, alias), 201).id)
+  ids.set('quota', data<{ id: string }[]>(await house.get('/mailbox/quotas', ana.key))[0]!.id)
+  ids.set('limitRequest', await make('/providers/shared-amazon-ses-limit-request', {}))
+})
+
+/** States lists of this mailbox have had. */
+const queryStates = new Map<string, string>()
+before(async () => {
+  for (const type of ['messages', 'folders']) {
+    queryStates.set(type, (await house.get(`/mailbox/${type}`, ana.key)).body.meta.query_state)
+  }
+})
+
+async function make(path: string, body: object): Promise<string> {
+  const made = data<{ id?: string; request?: { id: string } }>(await house.call('POST', path, team.key, body), 201)
+  return made.id ?? made.request!.id
+}
+
+const { secret: operatorKey } = await house.app.directory.operatorKeys.issue('test')
+// What is wrong with a form is told in the words of OAuth, or on a page: it has tests of its own.
+const withBody = routes.filter((route) => route.body !== undefined && route.form !== true)
+const withQuery = routes.filter((route) => route.query !== undefined)
+
+function pathOf(route: Route): string {
+  const fields = (route.params?.properties ?? {}) as Record<string, TSchema & { 'x-id': string }>
+  return route.path.replace(/\{(\w+)\}/g, (_, name: string) => ids.get(fields[name]!['x-id'])!)
+}
+
+function keyOf(route: Route): string | null {
+  if (route.as === 'none') return null
+  if (route.as === 'operator') return operatorKey
+  return route.as === 'mailbox' ? ana.key : team.key
+}
+
+/** Where a path of the route begins. */
+function baseOf(route: Route): string {
+  if (route.surface === 'operator') return `http://127.0.0.1:${house.ports.operator}/operator/v1`
+  const origin = route.surface === 'send' ? house.sendOrigin : house.origin
+  return route.root === true ? origin : `${origin}/api/v1`
+}
+
+function call(route: Route, query: string, body?: unknown, headers: Record<string, string> = {}): Promise<Reply> {
+  clock.advance(10_000)
+  const source: Record<string, string> =
+    route.fromMailbox === true ? { 'x-source-authorization': `Bearer ${ana.key}` } : {}
+  const once: Record<string, string> = route.idempotent === 'required' ? { 'idempotency-key': randomUUID() } : {}
+  return house.call(route.method, baseOf(route) + pathOf(route) + query, keyOf(route), body, {
+    ...source,
+    ...once,
+    ...headers,
+  })
+}
+
+/** What a query cannot do without, beside the parameter that is tried. */
+function needed(route: Route, tried = ''): string {
+  // One of two forms is needed: the schema cannot say so.
+  if (route.operation === 'listSyncChanges' && tried === '') return '&type=messages&since_state=m0'
+  const { required = [], properties } = route.query as unknown as {
+    required?: string[]
+    properties: Record<string, { default?: unknown; enum?: string[] }>
+  }
+  const names = required.filter((name) => name !== tried && properties[name]!.default === undefined)
+  const kind = /Thread|Folder|Submission|Identit|Quota/.exec(route.operation)?.[0] ?? 'Message'
+  const state = `${kind[0]!.toLowerCase()}0`
+  const type = /Folder/.test(route.operation) ? 'folders' : 'messages'
+  const known = new Map([
+    ['since_state', state],
+    ['since_query_state', queryStates.get(type)],
+  ])
+  return names.map((name) => `&${name}=${known.get(name) ?? properties[name]!.enum?.[0] ?? 'x'}`).join('')
+}
+
+/** Headers a route reads, each wrong, and what is answered; nothing is done. */
+function* wrongHeaders(route: Route): Generator<[headers: Record<string, string>, status: number, code: string]> {
+  if (route.as !== 'none') {
+    for (const authorization of ['Basic eDp5', 'Bearer', 'Bearer a b', `Bearer ${'x'.repeat(5000)}`]) {
+      yield [{ authorization }, 401, 'authentication_required']
+    }
+  }
+  if (!route.produces?.includes('*/*')) yield [{ accept: 'image/png' }, 406, 'not_acceptable']
+  if (route.body !== undefined && route.raw === undefined) {
+    yield [{ 'content-type': 'text/plain' }, 415, 'unsupported_media_type']
+  }
+  if (route.idempotent) {
+    for (const key of ['', 'x'.repeat(256), 'a b', 'ä']) yield [{ 'idempotency-key': key }, 400, 'invalid_parameter']
+  }
+  if (route.fromMailbox) {
+    for (const key of ['', 'Basic x', ana.key, 'Bearer nobody'])
+      yield [{ 'x-source-authorization': key }, 404, 'not_found']
+  }
+  // No webhook was told anything here: what is below its deliveries is missing, whatever the tag.
+  const isThere = !route.path.includes('{delivery_id}')
+  if (route.etag === true && route.method !== 'GET' && isThere) {
+    for (const tag of ['nonsense', '"other"', 'W/"a", W/"b"', '']) yield [{ 'if-match': tag }, 409, 'conflict']
+  }
+}
+
+for (const route of routes.filter(({ form, hidden }) => !form && !hidden)) {
+  test(`${route.operation}: a header that is wrong is told as such`, async () => {
+    const query = route.query === undefined ? '' : `?${needed(route)}`
+    const body = route.body && sample(route.body)
+    for (const [headers, status, code] of wrongHeaders(route)) {
+      const reply = await call(route, query, body, headers)
+      assert.equal(reply.status, status, `${JSON.stringify(headers)}: ${JSON.stringify(reply.body)}`)
+      failure(reply, status, code)
+    }
+  })
+}
+
+for (const route of withBody) {
+  test(`${route.operation}: a body that is wrong in one place is told by that place`, async () => {
+    for (const { what, value, code, below } of wrongObjects(route.body!)) {
+      // What is wrong with one message of a batch is told with that message (decisions §1.4).
+      if (route.operation === 'sendBatch' && below?.startsWith('messages.')) continue
+      const reply = await call(route, '', value)
+      // Not an object at all is a matter of syntax (decisions §1.4).
+      if (below === undefined) {
+        failure(reply, 400, 'invalid_parameter')
+        continue
+      }
+      const isMissing = code === 'required'
+      const error = isMissing
+        ? failureOneOf(reply, [400, 'missing_parameter'], [422, 'validation_error'])
+        : failure(reply, 422, 'validation_error')
+      const found = error.errors?.map((issue) => `${issue.field} ${issue.code}`) ?? []
+      assert.ok(found.includes(`${below} ${code}`), `${what}: ${below} ${code}, got ${found.join(', ')}`)
+      assert.equal(error.param, error.errors![0]!.field)
+    }
+  })
+
+  test(`${route.operation}: a body that is no JSON object is told as such`, async () => {
+    const texts = [
+      '',
+      '{',
+      '[]',
+      'null',
+      '"text"',
+      '7',
+      '\ufeff{}',
+      `${'['.repeat(100)}${']'.repeat(100)}`,
+      '{"a":\u0000}',
+    ]
+    for (const text of texts) {
+      const reply = await call(route, '', text)
+      const isEmpty = text === ''
+      // Done, or refused for the state the resource is in.
+      if (isEmpty && route.bodyOptional) assert.ok([200, 201, 409].includes(reply.status), JSON.stringify(reply.body))
+      // Nothing in particular is missing from a change that names nothing.
+      else if (isEmpty && 'minProperties' in route.body!) failure(reply, 422, 'validation_error')
+      else if (isEmpty) failure(reply, 400, 'missing_parameter')
+      else failure(reply, 400, 'invalid_parameter')
+    }
+  })
+}
+
+for (const route of withQuery) {
+  test(`${route.operation}: a parameter that is wrong is told by its name`, async () => {
+    for (const [name, field] of Object.entries(route.query!.properties as Record<string, TSchema>)) {
+      for (const { what, value, code, below } of wrongValues(field)) {
+        // In a query everything is text: other types cannot be given.
+        if (typeof value !== 'string' && typeof value !== 'number') continue
+        if (code === 'invalid_type' && (field as { type?: string }).type === 'string') continue
+        if (below === undefined && (field as { type?: string }).type === 'array') continue
+        const reply = await call(route, `?${name}=${encodeURIComponent(value)}${needed(route, name)}`)
+        const error = failure(reply, 400, 'invalid_parameter')
+        if (name === 'cursor') continue
+        const wanted = [name, below].filter(Boolean).join('.')
+        const found = error.errors?.map((issue) => issue.field) ?? []
+        assert.ok(found.includes(wanted), `${what}: ${wanted}, got ${found.join(', ')}`)
+        assert.equal(error.param, found[0])
+      }
+    }
+  })
+
+  test(`${route.operation}: parameters given twice, broken escapes and strangers`, async () => {
+    for (const [name, field] of Object.entries(route.query!.properties as Record<string, TSchema>)) {
+      if ((field as { type?: string }).type === 'array') continue
+      failure(await call(route, `?${name}=%FF${needed(route, name)}`), 400, 'invalid_parameter')
+      failure(await call(route, `?${name}=1&${name}=1${needed(route, name)}`), 400, 'invalid_parameter')
+    }
+    const body = route.body && sample(route.body)
+    // A stream that is let in does not end.
+    const asked = route.stream === true ? { ...route, method: 'HEAD' as never } : route
+    const reply = await call(asked, `?no_such_parameter=1&__proto__=x&constructor=y&=z&&${needed(route)}`, body)
+    assert.equal(reply.status, route.status ?? 200, JSON.stringify(reply.body))
+  })
+}
+
+test('text that is hostile to databases, headers and terminals is only text', async () => {
+  const texts = [
+    "' OR 1=1 --",
+    '%_\\',
+    '"*" NEAR(',
+    'a\u0000b',
+    '\r\nX: y',
+    '\u202e',
+    '💥'.repeat(10),
+    '../../etc',
+    '{{7*7}}',
+  ]
+  for (const route of withQuery) {
+    for (const [name, field] of Object.entries(route.query!.properties as Record<string, TSchema>)) {
+      if ((field as { type?: string }).type !== 'string') continue
+      for (const text of texts) {
+        const reply = await call(route, `?${name}=${encodeURIComponent(text)}`)
+        assert.ok(
+          reply.status < 500,
+          `${route.operation} ${name}=${JSON.stringify(text)}: ${JSON.stringify(reply.body)}`,
+        )
+      }
+    }
+  }
+  for (const route of withBody) {
+    const base = sample(route.body!) as Record<string, unknown>
+    for (const [name, field] of Object.entries(route.body!.properties as Record<string, TSchema>)) {
+      if ((field as { type?: string }).type !== 'string') continue
+      for (const text of [...texts, '\ud800', '\u0007']) {
+        const reply = await call(route, '', { ...base, [name]: text })
+        assert.ok(
+          reply.status < 500,
+          `${route.operation} ${name}=${JSON.stringify(text)}: ${JSON.stringify(reply.body)}`,
+        )
+      }
+    }
+  }
+})
+
+test('a path whose id has another form leads nowhere', async () => {
+  for (const route of routes.filter(({ params }) => params !== undefined)) {
+    for (const text of ['x', '%00', '%FF', 'mbx_%27', 'a'.repeat(5000), '%2e%2e%2f']) {
+      const path = route.path.replace(/\{\w+\}/g, text)
+      const body = route.body && sample(route.body)
+      failure(await house.call(route.method, baseOf(route) + path, keyOf(route), body), 404, 'not_found')
+    }
+  }
+})
+
+function failureOneOf(reply: Reply, ...allowed: [number, string][]) {
+  const [status, code] = allowed.find(([one]) => one === reply.status) ?? allowed[0]!
+  return failure(reply, status, code)
+}

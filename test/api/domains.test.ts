@@ -1,0 +1,198 @@
+// Domains over the API: made, listed, proven by DNS, filtered.
+
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import type { Domain, DomainVerification } from '../../src/api/schemas/domain.ts'
+import { newId } from '../../src/base/ids.ts'
+import { ManualClock } from '../support/clock.ts'
+import { startHouse } from '../support/house.ts'
+import { data, failure, issues, walk } from './expect.ts'
+
+const clock = new ManualClock(Date.UTC(2030, 0, 2, 3, 4, 5))
+const house = await startHouse({ clock })
+after(() => house.close())
+const team = await house.team()
+
+test('a new domain is pending, shows its records and says where it is', async () => {
+  const reply = await house.call('POST', '/domains', team.key, { domain: 'Shop.Example.ORG' })
+  const domain = data<Domain>(reply, 201)
+  assert.equal(reply.headers.get('location'), `/api/v1/domains/${domain.id}`)
+  assert.equal(domain.domain, 'shop.example.org')
+  assert.equal(domain.verification_status, 'pending')
+  assert.equal(domain.verified_at, null)
+  const { mx, verification } = domain.dns_records
+  assert.deepEqual(mx, [{ priority: 10, target: 'mx.mailstead.test' }])
+  assert.equal(verification.name, '_mail-verify.shop.example.org')
+  assert.deepEqual(data<Domain>(await house.get(reply.headers.get('location')!, team.key)), domain)
+})
+
+test('a domain is refused when the team has it or when it is no domain', async () => {
+  await team.domain('mine.test')
+  failure(await house.call('POST', '/domains', team.key, { domain: 'mine.test' }), 409, 'conflict')
+  const wrong: [unknown, string][] = [
+    ['nolabels', 'domain invalid_format'],
+    ['192.0.2.1', 'domain invalid_format'],
+    ['co.uk', 'domain forbidden_value'],
+    ['mx.mailstead.test', 'domain forbidden_value'],
+    ['bounce.mx.mailstead.test', 'domain forbidden_value'],
+    ['a b.test', 'domain invalid_format'],
+    ['a.b', 'domain too_small'],
+    [7, 'domain invalid_type'],
+    ['x'.repeat(254), 'domain too_big'],
+  ]
+  for (const [domain, issue] of wrong) {
+    issues(await house.call('POST', '/domains', team.key, { domain }), 422, 'validation_error', [issue])
+  }
+  issues(await house.call('POST', '/domains', team.key, {}), 400, 'missing_parameter', ['domain required'])
+})
+
+test('a domain with letters beyond ASCII is kept in A-labels', async () => {
+  const domain = data<Domain>(await house.call('POST', '/domains', team.key, { domain: 'Bücher.test' }), 201)
+  assert.equal(domain.domain, 'xn--bcher-kva.test')
+})
+
+test('the same Idempotency-Key makes one domain', async () => {
+  const send = () => house.call('POST', '/domains', team.key, { domain: 'once.test' }, { 'idempotency-key': 'once-1' })
+  const first = await send()
+  const second = await send()
+  assert.deepEqual(data(second, 201), data(first, 201))
+  assert.equal(second.headers.get('idempotent-replayed'), 'true')
+  assert.equal(second.headers.get('location'), first.headers.get('location'))
+})
+
+test('the list goes newest first, page by page, and can be narrowed', async () => {
+  const other = await house.team('Lists')
+  const names = ['a.test', 'b.test', 'c.example.net', 'd.test']
+  for (const name of names) {
+    await other.domain(name)
+    clock.advance(1000)
+  }
+  const all = await walk<Domain>(house, '/domains?limit=3', other.key)
+  assert.deepEqual(
+    all.map((domain) => domain.domain),
+    names.toReversed(),
+  )
+  const pending = data<Domain[]>(await house.get('/domains?verification_status=pending', other.key))
+  assert.deepEqual(
+    pending.map(({ domain }) => domain),
+    ['c.example.net'],
+  )
+  const found = data<Domain[]>(await house.get('/domains?search=B.T', other.key))
+  assert.equal(found.length, 1)
+})
+
+test('verifying looks at DNS, says what is there, and is done once in ten seconds', async () => {
+  const domain = data<Domain>(await house.call('POST', '/domains', team.key, { domain: 'proof.example.net' }), 201)
+  const verify = () => house.call('POST', `/domains/${domain.id}/verify`, team.key)
+
+  const missing = data<DomainVerification>(await verify())
+  assert.equal(missing.verification_status, 'pending')
+  const [first] = missing.checks
+  assert.deepEqual([first?.record, first?.ok, first?.required, first?.found], ['verification', false, true, []])
+
+  const early = await verify()
+  failure(early, 429, 'rate_limit_exceeded')
+  assert.equal(early.headers.get('retry-after'), '10')
+
+  const { verification } = domain.dns_records
+  house.dns.zone[verification.name] = { TXT: [verification.value] }
+  clock.advance(10_000)
+  const found = data<DomainVerification>(await verify())
+  assert.equal(found.verification_status, 'verified')
+  assert.equal(found.verified_at, new Date(clock.now()).toISOString())
+  assert.equal(data<Domain>(await house.get(`/domains/${domain.id}`, team.key)).verification_status, 'verified')
+
+  house.dns.zone[verification.name] = { fault: 'servfail' }
+  clock.advance(10_000)
+  const down = await verify()
+  failure(down, 503, 'service_unavailable')
+  assert.ok(Number(down.headers.get('retry-after')) >= 1)
+})
+
+test('a domain goes when nobody has a mailbox there any more, and its name is free', async () => {
+  const id = await team.domain('leaving.test')
+  const { id: mailbox } = await team.mailbox('last@leaving.test')
+  failure(await house.call('DELETE', `/domains/${id}`, team.key), 409, 'conflict')
+  data(await house.call('POST', `/mailboxes/${mailbox}/suspend`, team.key))
+  failure(await house.call('DELETE', `/domains/${id}`, team.key), 409, 'conflict')
+  data(await house.call('DELETE', `/mailboxes/${mailbox}`, team.key))
+  assert.deepEqual(data(await house.call('DELETE', `/domains/${id}`, team.key)), { deleted: true, id })
+  failure(await house.call('DELETE', `/domains/${id}`, team.key), 404, 'not_found')
+  failure(await house.get(`/domains/${id}/filters`, team.key), 404, 'not_found')
+  const other = await house.team('Heir')
+  await other.domain('leaving.test')
+})
+
+test('a filter is replaced as a whole and carries its tag', async () => {
+  const id = await team.domain('filtered.test')
+  const path = `/domains/${id}/filters`
+  const empty = await house.get(path, team.key)
+  assert.deepEqual(data(empty), { mode: 'off', rules: [] })
+  // The vector of decisions §14.
+  assert.equal(empty.headers.get('etag'), 'W/"66hkeTfS48PO1T1MAZMrb2qeoCa"')
+  assert.equal((await house.get(path, team.key, { 'if-none-match': empty.headers.get('etag')! })).status, 304)
+
+  const rules = [
+    { type: 'deny', pattern: '@Spam.Example' },
+    { type: 'deny', pattern: '@spam.example' },
+    { type: 'allow', pattern: 'friend@spam.example' },
+  ]
+  const put = await house.call('PUT', path, team.key, { mode: 'denylist', rules })
+  assert.deepEqual(data(put), { mode: 'denylist', rules: rules.slice(1) })
+  assert.equal(put.headers.get('etag'), (await house.get(path, team.key)).headers.get('etag'))
+
+  const stale = { 'if-match': empty.headers.get('etag')! }
+  const refused = await house.call('PUT', path, team.key, { mode: 'off', rules: [] }, stale)
+  assert.match(failure(refused, 409, 'conflict').message, /Resource changed since it was read/)
+  const fresh = { 'if-match': put.headers.get('etag')! }
+  data(await house.call('PUT', path, team.key, { mode: 'off', rules: [] }, fresh))
+})
+
+test('of fifty writers who read the same filter one wins', async () => {
+  const id = await team.domain('race.test')
+  const path = `/domains/${id}/filters`
+  const etag = (await house.get(path, team.key)).headers.get('etag')!
+  const replies = await Promise.all(
+    Array.from({ length: 50 }, (_, index) =>
+      house.call(
+        'PUT',
+        path,
+        team.key,
+        { mode: 'denylist', rules: [{ type: 'deny', pattern: `a${index}@x.test` }] },
+        { 'if-match': etag },
+      ),
+    ),
+  )
+  const won = replies.filter((reply) => reply.status === 200)
+  assert.equal(won.length, 1)
+  for (const reply of replies) if (reply !== won[0]) failure(reply, 409, 'conflict')
+  assert.deepEqual(data(await house.get(path, team.key)), data(won[0]!))
+})
+
+test('more rules than fit and rules of another form are told by their place', async () => {
+  const id = await team.domain('rules.test')
+  const path = `/domains/${id}/filters`
+  const rule = { type: 'deny', pattern: 'a@x.test' }
+  const many = { mode: 'off', rules: Array.from({ length: 1001 }, () => rule) }
+  issues(await house.call('PUT', path, team.key, many), 422, 'validation_error', ['rules too_big'])
+  const wrong = { mode: 'off', rules: [rule, { type: 'deny', pattern: 'not a pattern' }] }
+  issues(await house.call('PUT', path, team.key, wrong), 422, 'validation_error', ['rules.1.pattern invalid_format'])
+  issues(await house.call('PUT', path, team.key, { mode: 'off' }), 400, 'missing_parameter', ['rules required'])
+  data(await house.call('PUT', path, team.key, { mode: 'off', rules: many.rules.slice(1) }))
+})
+
+test('what does not exist is not found, and needs the permission first', async () => {
+  failure(await house.get(`/domains/${newId('domain')}`, team.key), 404, 'not_found')
+  failure(await house.get('/domains/mdom_short', team.key), 404, 'not_found')
+  failure(await house.get(`/domains/${newId('domain')}`), 401, 'authentication_required')
+  const { secret } = await house.app.directory.keys.issue({
+    teamId: team.id,
+    kind: 'root',
+    name: 'reader',
+    role: 'root:readonly',
+    createdBy: 'operator',
+  })
+  const refused = await house.call('POST', '/domains', secret, { domain: 'x.test' })
+  assert.match(failure(refused, 403, 'insufficient_permissions').message, /domain\.create/)
+  data(await house.get('/domains', secret))
+})

@@ -1,0 +1,167 @@
+// The delivery log over the API: filters, search, timeline, and what is not the team's.
+
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import type { DeliveryLog, DeliveryLogDetail } from '../../src/api/schemas/delivery-log.ts'
+import { newId } from '../../src/base/ids.ts'
+import { sha256 } from '../../src/base/secrets.ts'
+import type { Outcome } from '../../src/outbound/records.ts'
+import { ManualClock } from '../support/clock.ts'
+import { startHouse } from '../support/house.ts'
+import { data, failure, issues, success, walk } from './expect.ts'
+
+const DAY = 86_400_000
+const clock = new ManualClock(Date.UTC(2030, 0, 2, 3, 4, 5))
+const house = await startHouse({ clock })
+after(() => house.close())
+const team = await house.team()
+const other = await house.team('Other')
+const { emails, fate, log } = house.app.outbound
+const ACCOUNT = { id: newId('provider'), name: 'Primary' }
+
+/** Accepts a mail as the API does, and moves its deliveries. */
+async function accept(
+  recipients: string[],
+  outcome: Outcome | null,
+  subject = 'Your order',
+  mailboxId: string | null = null,
+): Promise<string> {
+  const id = newId('email')
+  await house.app.db.write(async (tx) => {
+    const { deliveries } = await emails.insert(tx, {
+      ...{ id, teamId: team.id, mailboxId, source: 'batch_api', scope: { type: 'all' }, domainId: null },
+      ...{ from: { email: 'news@shop.test', name: 'Shop' }, returnPath: null, subject, recipients },
+      ...{ internetMessageId: `${id}@shop.test`, hash: sha256(id), sizeBytes: 4821, queuedAt: clock.now() },
+      expiresAt: clock.now() + 2 * DAY,
+    })
+    for (const { n } of deliveries) {
+      if (outcome) await fate.apply(tx, n, outcome, ACCOUNT)
+    }
+  })
+  return id
+}
+
+const reply = (smtpCode: number, enhancedCode: string, text: string) => ({ smtpCode, enhancedCode, text })
+const sent: Outcome = { kind: 'sent', reply: reply(250, '2.0.0', '250 2.0.0 Ok: queued'), confirmation: 'recipient_mx' }
+const bounced: Outcome = {
+  kind: 'bounced',
+  reply: reply(550, '5.1.1', '550 5.1.1 user unknown'),
+  ...{ type: 'permanent', subType: 'no_such_user', reportingMta: null, afterAccept: false, occurredAt: clock.now() },
+}
+const first = await accept(['ana@customer.test', 'ben@customer.test'], sent)
+clock.advance(DAY)
+await accept(['nobody@elsewhere.test'], bounced, 'Größe & Preis')
+const list = (query = '') => walk<DeliveryLog>(house, `/emails/logs${query}`, team.key)
+const recipients = async (query: string) => (await list(query)).map((row) => row.to_email).sort()
+
+test('a row for each recipient, newest first', async () => {
+  const rows = await list()
+  assert.equal(rows[0]!.to_email, 'nobody@elsewhere.test')
+  assert.deepEqual([rows[0]!.status, rows[0]!.status_reason], ['failed', 'bounced: 550 5.1.1 user unknown'])
+  assert.deepEqual([rows[1]!.status, rows[1]!.message_id, rows[1]!.provider_name], ['sent', first, ACCOUNT.name])
+  assert.equal(rows.length, 3)
+})
+
+test('filters and words narrow the list', async () => {
+  const [ana, ben, nobody] = ['ana@customer.test', 'ben@customer.test', 'nobody@elsewhere.test']
+  assert.deepEqual(await recipients('?status=failed'), [nobody])
+  assert.deepEqual(await recipients(`?message_id=${first}`), [ana, ben])
+  assert.deepEqual(await recipients('?domain=Customer.test'), [ana, ben])
+  assert.deepEqual(await recipients('?search=ANA+customer'), [ana])
+  assert.deepEqual(await recipients('?q=gr%C3%B6sse'), [])
+  assert.deepEqual(await recipients('?q=GR%C3%96%C3%9FE'), [nobody])
+  assert.deepEqual(await recipients('?search=%25'), [])
+  assert.deepEqual(await recipients('?to_date=2030-01-02'), [ana, ben])
+  assert.deepEqual(await recipients('?from_date=2030-01-03'), [nobody])
+  assert.deepEqual(await recipients('?limit=1&status=sent'), [ana, ben])
+})
+
+test('what was asked for is told back; a range is bounded', async () => {
+  const reply = await house.get('/emails/logs?q=ana&status=sent&limit=5', team.key)
+  const { meta } = success(reply) as unknown as { meta: { filters: object } }
+  assert.deepEqual(meta.filters, { search: 'ana', status: 'sent' })
+  const wide = await house.get('/emails/logs?from_date=2028-01-01&to_date=2030-01-01', team.key)
+  assert.equal(failure(wide, 400, 'invalid_parameter').param, 'to_date')
+})
+
+test('a filter that is none is told by name', async () => {
+  for (const [query, issue] of [
+    ['status=bounced', 'status invalid_enum'],
+    ['from_date=2030-02-30', 'from_date invalid_format'],
+    ['to_date=tomorrow', 'to_date invalid_format'],
+    ['provider_id=dprov_1', 'provider_id invalid_format'],
+    ['message_id=msg_0a1b2c3d4e5f6g7h8i9j0k1l', 'message_id invalid_format'],
+    ['search=', 'search too_small'],
+    [`q=${'x'.repeat(256)}`, 'q too_big'],
+    ['limit=101', 'limit too_big'],
+  ] as const) {
+    issues(await house.get(`/emails/logs?${query}`, team.key), 400, 'invalid_parameter', [issue])
+  }
+})
+
+test('a page of one list does not go on in another', async () => {
+  const { pagination } = success(await house.get('/emails/logs?limit=1', team.key))
+  const reply = await house.get(`/emails/logs?limit=1&status=sent&cursor=${pagination!.next_cursor}`, team.key)
+  assert.equal(failure(reply, 400, 'invalid_parameter').param, 'cursor')
+})
+
+test('what was put off says when it is tried again', async () => {
+  const nextAt = clock.now() + DAY
+  const later: Outcome = { kind: 'deferred', reply: reply(451, '4.7.1', 'x'.repeat(400)), cause: 'greylisted', nextAt }
+  const id = await accept(['slow@customer.test'], later, 'Later')
+  const [row] = await list(`?message_id=${id}`)
+  assert.equal(row!.status, 'pending')
+  assert.match(row!.status_reason!, /^deferred: 451 4\.7\.1 x+…$/)
+  const shown = data<DeliveryLogDetail>(await house.get(`/emails/logs/${row!.id}`, team.key))
+  const step = shown.timeline.at(-1)!
+  assert.match(step.detail, /^451 4\.7\.1 x+…; tried again at 2030-01-04T03:04:05\.000Z$/)
+  assert.equal(step.detail.length, 300)
+  const email = (await emails.byId(id))!
+  await house.app.db.write(async (tx) => {
+    for (const { n } of await emails.deliveriesOf(email.n)) await fate.apply(tx, n, { kind: 'cancelled' }, null)
+    await tx.run('DELETE FROM deliveries WHERE email = ?', [email.n])
+  })
+})
+
+test('mail of one mailbox, and of one account', async () => {
+  await team.domain('box.test')
+  const box = await team.mailbox('ana@box.test')
+  const id = await accept(['friend@customer.test'], { kind: 'rejected', reason: 'policy', detail: 'No.' }, 'Hi', box.id)
+  assert.deepEqual(await recipients(`?mailbox_id=${box.id}`), ['friend@customer.test'])
+  const [row] = await list(`?mailbox_id=${box.id}&provider_id=${ACCOUNT.id}`)
+  assert.deepEqual([row!.message_id, row!.provider_id, row!.status_reason], [id, ACCOUNT.id, 'policy: No.'])
+  assert.deepEqual(await recipients(`?provider_id=${newId('provider')}`), [])
+  failure(await house.get('/emails/logs', box.key), 403, 'insufficient_permissions')
+})
+
+test('one row tells what happened, in order', async () => {
+  const [row] = await list('?status=failed')
+  const shown = data<DeliveryLogDetail>(await house.get(`/emails/logs/${row!.id}`, team.key))
+  assert.deepEqual(
+    shown.timeline.map(({ type, smtp_code }) => [type, smtp_code]),
+    [
+      ['accepted', null],
+      ['bounced', 550],
+    ],
+  )
+})
+
+test('what is not of the team is not there', async () => {
+  const [row] = await list()
+  failure(await house.get(`/emails/logs/${row!.id}`, other.key), 404, 'not_found')
+  failure(await house.get(`/emails/logs?mailbox_id=${newId('mailbox')}`, team.key), 404, 'not_found')
+  assert.equal((await walk(house, '/emails/logs', other.key)).length, 0)
+})
+
+test('rows go when their time is over and they have ended', async () => {
+  const waiting = await accept(['late@customer.test'], null)
+  assert.equal(await log.prune(clock.now() + 1), 4)
+  assert.deepEqual(
+    (await list()).map((row) => row.message_id),
+    [waiting],
+  )
+  await house.app.db.write(async (tx) => {
+    const email = (await emails.byId(waiting))!
+    for (const { n } of await emails.deliveriesOf(email.n)) await fate.apply(tx, n, { kind: 'cancelled' }, null)
+  })
+})

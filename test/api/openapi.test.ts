@@ -1,0 +1,225 @@
+// The OpenAPI documents: sound in themselves, true to the routes, and changed only on purpose.
+//
+// After a wanted change: node test/api/openapi.test.ts --write && npx biome check --write test/api/openapi.golden.json
+
+import assert from 'node:assert/strict'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { test } from 'node:test'
+import { routes } from '../../src/api/routes.ts'
+import { EVENTS } from '../../src/api/schemas/events.ts'
+import { MAILBOX_SCOPES, PERMISSIONS } from '../../src/directory/permissions.ts'
+import { closed, compileCheck } from '../../src/http/validate.ts'
+import { fixtures, fixturesMissing } from '../support/fixtures.ts'
+import { all, contentOf, documents, METHODS, operations, type Parameter, resolve, visit } from './documents.ts'
+
+// Decisions §1.11: verb and noun.
+const VERBS = new Set(
+  (
+    'get list create update replace delete verify rotate activate deactivate test authorize cancel approve deny replay ' +
+    'retry drop send register invite issue revoke switch copy look suspend reactivate stream import parse validate'
+  ).split(' '),
+)
+const GOLDEN = new URL('openapi.golden.json', import.meta.url)
+/** Where the examples were agreed on. */
+const SPEC = fixtures('../spec/decisions.md')
+
+test('the documents are the ones that were agreed on', () => {
+  const text = `${JSON.stringify(documents, null, 2)}\n`
+  if (process.argv.includes('--write')) writeFileSync(GOLDEN, text)
+  assert.deepEqual(JSON.parse(text), JSON.parse(readFileSync(GOLDEN, 'utf8')))
+})
+
+test('every route is described, and nothing else', () => {
+  for (const surface of ['app', 'send'] as const) {
+    const own = routes.filter(({ hidden, surface: at = 'app' }) => !hidden && (at === surface || at === 'both'))
+    for (const route of own) {
+      const operation = documents[surface].paths[route.path]?.[route.method.toLowerCase()]
+      assert.equal(operation?.operationId, route.operation)
+    }
+    const described = Object.values(documents[surface].paths).flatMap((item) => METHODS.filter((name) => name in item))
+    assert.equal(described.length, own.length + 1, 'the routes and the document itself')
+  }
+})
+
+test('every reference leads to something, and everything named is used', () => {
+  for (const document of all) {
+    const used = new Set<string>()
+    visit(document, ({ $ref }) => {
+      if (typeof $ref !== 'string') return
+      assert.notEqual(resolve(document, $ref), undefined, $ref)
+      used.add($ref)
+    })
+    for (const name of Object.keys(document.components.schemas)) {
+      assert.ok(used.has(`#/components/schemas/${name}`), `${name} is used`)
+    }
+  }
+})
+
+test('operation ids are unique, and each operation says what it does and under which tag', () => {
+  for (const document of all) {
+    const ids: string[] = []
+    visit(document.paths, (node) => {
+      if (typeof node.operationId === 'string') ids.push(node.operationId)
+    })
+    assert.equal(new Set(ids).size, ids.length)
+    const tags = new Set(document.tags.map(({ name }) => name))
+    visit(document.paths, (node) => {
+      if (node.operationId !== undefined) assert.ok((node.tags as string[]).every((tag) => tags.has(tag)))
+    })
+  }
+  for (const { operation } of operations) {
+    const [verb] = /^[a-z]+(?=[A-Z]\w+$)/.exec(operation.operationId) ?? []
+    assert.ok(VERBS.has(verb!), operation.operationId)
+    assert.match(operation.summary, /^[A-Z].*\.$/s)
+  }
+})
+
+test('every parameter of a path is declared, and no other', () => {
+  for (const { path, operation } of operations) {
+    const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name)
+    const declared = operation.parameters.filter((parameter) => parameter.in === 'path')
+    assert.deepEqual(declared.map(({ name }) => name).sort(), inPath.sort(), path)
+    assert.ok(declared.every(({ required }) => required))
+    const names = operation.parameters.map((parameter) => `${parameter.in} ${parameter.name}`)
+    assert.equal(new Set(names).size, names.length)
+  }
+})
+
+test('every query parameter and every member of a body says what it means', () => {
+  for (const { operation } of operations) {
+    for (const { name, in: place, description } of operation.parameters) {
+      if (place !== 'path') assert.ok(description, `${operation.operationId}: ${name}`)
+    }
+  }
+  for (const { body, operation } of routes) {
+    for (const [name, member] of Object.entries(body?.properties ?? {})) {
+      assert.ok((member as { description?: string }).description, `${operation}: ${name}`)
+    }
+  }
+})
+
+test('every operation names a permission there is, or is open', () => {
+  const known = new Set<string>([...PERMISSIONS, ...MAILBOX_SCOPES])
+  for (const { operation } of operations) {
+    const permission = operation['x-required-permission']
+    if (permission === undefined) assert.deepEqual(operation.security, [], operation.operationId)
+    else
+      assert.ok(
+        permission.split(' or ').every((one) => known.has(one)),
+        permission,
+      )
+  }
+})
+
+test('every operation tells the errors a caller can meet, and every error its headers', () => {
+  for (const { method, operation } of operations) {
+    const told = Object.keys(operation.responses)
+    const wanted = ['400', '406', '429', '500', '503']
+    if (operation.security === undefined) wanted.push('401', '403')
+    // A resource that is named and is not there: in the path, or as a filter of a list.
+    const isNamed = (one: Parameter) => 'x-id' in one.schema || one.name === 'X-Source-Authorization'
+    if (operation.parameters.some(isNamed)) wanted.push('404')
+    if (method === 'post' || method === 'put') wanted.push('413', '415')
+    // RFC 6749 has one status for everything that is wrong with a request.
+    if ((method === 'post' || method === 'put') && !('application/x-www-form-urlencoded' in contentOf(operation)))
+      wanted.push('409', '422')
+    assert.deepEqual(
+      wanted.filter((status) => !told.includes(status)),
+      [],
+      operation.operationId,
+    )
+  }
+  for (const { components } of all) {
+    for (const [status, { headers }] of Object.entries(components.responses)) {
+      assert.ok('X-Request-Id' in headers && 'X-RateLimit-Reset' in headers, status)
+    }
+  }
+  const { responses } = documents.app.components
+  const own = ['401', '416', '429', '503'].map((status) => Object.keys(responses[status]!.headers).at(-1))
+  assert.deepEqual(own, ['WWW-Authenticate', 'Content-Range', 'Retry-After', 'Retry-After'])
+})
+
+test('an import tells of both its answers, and what can be asked of a state says so', () => {
+  const find = (id: string) => operations.find(({ operation }) => operation.operationId === id)!.operation
+  for (const id of ['importMessage', 'createSuppression']) {
+    const { responses } = find(id)
+    assert.deepEqual(responses['200']!.content, responses['201']!.content, id)
+  }
+  for (const id of ['replaceSieveScript', 'deleteSieveScript', 'deleteAttachment', 'updateMessageKeywords']) {
+    assert.ok(
+      find(id).parameters.some(({ name }) => name === 'If-Match'),
+      id,
+    )
+  }
+})
+
+test('every schema can be compiled, and its examples pass it', () => {
+  for (const route of routes) {
+    for (const schema of [route.params, route.query, route.body, route.reply]) {
+      if (schema !== undefined) compileCheck(schema)
+    }
+    visit([route.body, route.reply], (node) => {
+      if (!Array.isArray(node.examples)) return
+      for (const example of node.examples) {
+        assert.deepEqual(compileCheck(node).issues(withDefaults(node, example)), [], String(node.title))
+      }
+    })
+  }
+})
+
+// What has a default may be left out of a body.
+function withDefaults(node: Record<string, unknown>, example: unknown): unknown {
+  const members = Object.entries((node.properties ?? {}) as Record<string, { default?: unknown }>)
+  const defaults = members.filter(([, member]) => member.default !== undefined)
+  if (defaults.length === 0) return example
+  return { ...Object.fromEntries(defaults.map(([name, member]) => [name, member.default])), ...(example as object) }
+}
+
+test('every body has an example', () => {
+  for (const { body, operation } of routes) {
+    if (body !== undefined) assert.equal((body as { examples?: unknown[] }).examples?.length, 1, operation)
+  }
+})
+
+test('every object a reply is made of is closed, so that the check of replies means something', () => {
+  for (const route of routes) {
+    visit(route.reply, (node) => {
+      if (node.properties === undefined || typeof node.properties !== 'object' || !('type' in node)) return
+      assert.equal(node.additionalProperties, false, `${route.operation}: ${String(node.title)}`)
+    })
+  }
+})
+
+test('the eight types of events are described, and the agreed examples are what is described', {
+  skip: fixturesMissing('../spec/decisions.md'),
+}, () => {
+  assert.deepEqual(Object.keys((documents.app as unknown as { webhooks: object }).webhooks), Object.keys(EVENTS))
+  const text = readFileSync(SPEC!, 'utf8')
+  const examples = [...text.matchAll(/^\{"id":"evt_[^\n]+\}$/gm)].map(
+    ([line]) => JSON.parse(line) as { type: keyof typeof EVENTS },
+  )
+  assert.deepEqual(new Set(examples.map(({ type }) => type)), new Set(Object.keys(EVENTS)))
+  for (const example of examples) {
+    const check = compileCheck(closed(EVENTS[example.type]))
+    assert.deepEqual(check.issues(example), [], example.type)
+  }
+})
+
+test('a linter of others finds nothing wrong', async () => {
+  const { createConfig, lintFromString } = await import('@redocly/openapi-core')
+  const rules = await createConfig({
+    extends: ['recommended'],
+    rules: { 'no-server-example.com': 'off', 'info-license': 'off' },
+  })
+  for (const [surface, document] of Object.entries(documents)) {
+    const problems = await lintFromString({
+      source: JSON.stringify(document),
+      config: rules,
+      absoluteRef: `${surface}.json`,
+    })
+    const found = problems.map(
+      ({ severity, ruleId, message, location }) => `${severity} ${ruleId} ${message} ${location[0]?.pointer}`,
+    )
+    assert.deepEqual(found.slice(0, 20), [], `${found.length} in ${surface}`)
+  }
+})

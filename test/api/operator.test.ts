@@ -1,0 +1,186 @@
+// The Operator API: a listener of its own, keys of its own, and what an operator does with teams and the queue.
+
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { newId } from '../../src/base/ids.ts'
+import { startHouse } from '../support/house.ts'
+import { data, failure, walk } from './expect.ts'
+
+const house = await startHouse({
+  // The name server of the domain is broken: mail to it waits.
+  zone: { 'nowhere.test': { fault: 'servfail' } },
+  env: { SES_ACCESS_KEY_ID: 'AKIAEXAMPLE', SES_SECRET_ACCESS_KEY: 'secret' },
+})
+after(() => house.close())
+const team = await house.team('Shop')
+const { secret: key } = await house.app.directory.operatorKeys.issue('test')
+const base = `http://127.0.0.1:${house.ports.operator}/operator/v1`
+const ask = (method: string, path: string, body?: unknown, credential: string | null = key) =>
+  house.call(method, base + path, credential, body)
+
+interface OperatorTeam {
+  id: string
+  name: string
+  status: string
+  ses_enabled: boolean
+  ses_daily_limit: number | null
+}
+
+test('an operator key opens this listener, and nothing else does', async () => {
+  data(await ask('GET', '/teams'))
+  for (const credential of [team.key, null, `${key}x`, 'sok_nothing']) {
+    const reply = await ask('GET', '/teams', undefined, credential)
+    failure(reply, 401, 'authentication_required')
+    assert.match(reply.headers.get('www-authenticate') ?? '', /^Bearer/)
+  }
+  failure(await ask('GET', '/nothing', undefined, null), 401, 'authentication_required')
+  failure(await ask('GET', '/nothing'), 404, 'not_found')
+})
+
+test('an operator key opens nothing on the public listeners, which know no operator route', async () => {
+  failure(await house.get('/domains', key), 401, 'authentication_required')
+  failure(await house.call('GET', `${house.sendOrigin}/api/v1/openapi.jsn`, key), 401, 'authentication_required')
+  const reply = await house.call('GET', `${house.origin}/operator/v1/teams`, key)
+  failure(reply, 404, 'not_found')
+  const document = (await house.get('/openapi.json')).body
+  assert.ok(!Object.keys(document.paths).some((path) => path.includes('limit-requests/{') || path === '/queue'))
+})
+
+test('teams are made, renamed, suspended and given keys', async () => {
+  const made = data<OperatorTeam>(await ask('POST', '/teams', { name: 'New' }), 201)
+  const { key: root } = data<{ key: string }>(await ask('POST', `/teams/${made.id}/api-keys`, { name: 'first' }), 201)
+  data(await house.get('/domains', root))
+  const changed = data<OperatorTeam>(await ask('PATCH', `/teams/${made.id}`, { name: 'Newer', status: 'suspended' }))
+  assert.deepEqual([changed.name, changed.status], ['Newer', 'suspended'])
+  failure(await house.get('/domains', root), 403, 'insufficient_permissions')
+  const all = data<OperatorTeam[]>(await ask('GET', '/teams'))
+  assert.deepEqual(all.map(({ name }) => name).sort(), ['Newer', 'Shop'])
+  failure(await ask('PATCH', `/teams/${newId('team')}`, { name: 'x' }), 404, 'not_found')
+})
+
+test('a team and the invitation of its owner are made together, once, or not at all', async () => {
+  const create = (name: string, again = '') =>
+    house.call(
+      'POST',
+      `${base}/teams`,
+      key,
+      { name, owner_email: 'Ida@people.test' },
+      again ? { 'idempotency-key': again } : {},
+    )
+  const made = data<OperatorTeam>(await create('First of Ida', 'once'), 201)
+  assert.deepEqual([made.ses_enabled, made.ses_daily_limit], [false, null])
+  assert.equal(data<OperatorTeam>(await create('First of Ida', 'once'), 201).id, made.id)
+  const { people } = house.app
+  const member = async () =>
+    (await people.members.of('ida@people.test')).map(({ teamId, role, status }) => [teamId, role, status])
+  assert.deepEqual(await member(), [[made.id, 'owner', 'invited']])
+  data(await create('Second'), 201)
+  data(await create('Third'), 201)
+  // Whoever invites a person over and over fills her mailbox.
+  assert.equal(failure(await create('Fourth'), 429, 'rate_limit_exceeded').retryable, true)
+  assert.equal((await member()).length, 3)
+  const names = data<OperatorTeam[]>(await ask('GET', '/teams')).map(({ name }) => name)
+  assert.deepEqual([names.includes('Third'), names.includes('Fourth')], [true, false])
+  failure(await ask('POST', '/teams', { name: 'Fifth', owner_email: 'no address' }), 422, 'validation_error')
+})
+
+test('a team is changed as a whole or not at all', async () => {
+  // This appliance has no shared account that could be opened.
+  await using bare = await startHouse()
+  const { id } = await bare.team('Before')
+  const { secret } = await bare.app.directory.operatorKeys.issue('test')
+  const change = { name: 'After', status: 'suspended', ses_enabled: true }
+  const path = `http://127.0.0.1:${bare.ports.operator}/operator/v1/teams/${id}`
+  failure(await bare.call('PATCH', path, secret, change), 503, 'service_unavailable')
+  const { name, status } = (await bare.app.directory.teams.get(id))!
+  assert.deepEqual([name, status], ['Before', 'active'])
+})
+
+test('a key of a team has the permissions and the end it is asked for with', async () => {
+  const path = `/teams/${team.id}/api-keys`
+  const expires_at = new Date(Date.now() + 86_400_000).toISOString()
+  const wish = { name: 'narrow', permissions: ['domain.read', 'webhook.*'], expires_at }
+  const made = data<{
+    id: string
+    key: string
+    role: null
+    permissions: string[]
+    expires_at: string
+    created_by: string
+  }>(await ask('POST', path, wish), 201)
+  assert.deepEqual([made.role, made.permissions, made.expires_at], [null, wish.permissions, expires_at])
+  assert.equal(made.created_by, 'operator')
+  data(await house.get('/domains', made.key))
+  failure(await house.get('/mailboxes', made.key), 403, 'insufficient_permissions')
+  failure(await ask('POST', path, { ...wish, role: 'root:full' }), 422, 'validation_error')
+  failure(await ask('POST', path, { name: 'x', permissions: ['nothing.read'] }), 422, 'validation_error')
+  failure(await ask('POST', path, { name: 'x', expires_at: '2020-01-01T00:00:00Z' }), 422, 'validation_error')
+})
+
+test('the shared account is opened for a team, and its wish for more is granted', async () => {
+  const opened = data<OperatorTeam>(
+    await ask('PATCH', `/teams/${team.id}`, { ses_enabled: true, ses_daily_limit: 100 }),
+  )
+  assert.deepEqual([opened.ses_enabled, opened.ses_daily_limit], [true, 100])
+  const [provider] = await walk<{ type: string; is_shared: boolean; status: string }>(house, '/providers', team.key)
+  assert.deepEqual([provider!.type, provider!.is_shared, provider!.status], ['amazon_ses', true, 'active'])
+  const asked = data<{ request: { id: string } }>(
+    await house.call('POST', '/providers/shared-amazon-ses-limit-request', team.key, { requested_daily_limit: 500 }),
+    201,
+  )
+  const { id } = asked.request
+  const listed = await ask('GET', '/limit-requests?status=pending')
+  assert.deepEqual(
+    data<{ id: string }[]>(listed).map((request) => request.id),
+    [id],
+  )
+  failure(await ask('POST', `/limit-requests/${id}/approve`, { approved_daily_limit: 50 }), 422, 'validation_error')
+  data(await ask('POST', `/limit-requests/${id}/approve`, { approved_daily_limit: 400, decision_note: 'Fine.' }))
+  failure(await ask('POST', `/limit-requests/${id}/deny`), 409, 'conflict')
+  const shown = data<{ limit: { daily_limit: number } }>(
+    await house.get('/providers/shared-amazon-ses-limit-request', team.key),
+  )
+  assert.equal(shown.limit.daily_limit, 400)
+})
+
+test('what waits is seen, tried now, and given up', async () => {
+  await team.domain('shop.test')
+  const wish = {
+    from: { email: 'a@shop.test' },
+    to: { email: 'b@nowhere.test' },
+    subject: 'Hello',
+    text_body: 'Hello.',
+  }
+  const batch = await house.call('POST', `${house.sendOrigin}/api/v1/emails/send/batch`, team.key, { messages: [wish] })
+  const [{ message_id: id }] = data<{ results: { message_id: string }[] }>(batch).results as [{ message_id: string }]
+  await house.settle()
+  const waiting = () => walkQueue(`?team_id=${team.id}&domain=Nowhere.test`)
+  const [entry] = await waiting()
+  assert.deepEqual([entry!.message_id, entry!.from_email, entry!.domain], [id, 'a@shop.test', 'nowhere.test'])
+  assert.ok(Date.parse(entry!.due_at) > Date.now())
+  assert.deepEqual(data(await ask('POST', `/queue/${id}/retry`)), { message_id: id, deliveries: 1 })
+  await house.settle()
+  const logs = () => walk<{ status: string; status_reason: string; attempts: number }>(house, '/emails/logs', team.key)
+  assert.equal((await logs())[0]!.attempts, 2)
+  assert.deepEqual(data(await ask('DELETE', `/queue/${id}`)), { message_id: id, deliveries: 1 })
+  assert.deepEqual(await waiting(), [])
+  const [row] = await logs()
+  assert.deepEqual([row!.status, row!.status_reason], ['failed', 'cancelled'])
+})
+
+interface Entry {
+  message_id: string
+  from_email: string
+  domain: string
+  due_at: string
+}
+
+async function walkQueue(query: string): Promise<Entry[]> {
+  return data<Entry[]>(await ask('GET', `/queue${query}`))
+}
+
+test('the queue is empty until something waits', async () => {
+  assert.deepEqual(data(await ask('GET', '/queue')), [])
+  failure(await ask('POST', `/queue/${newId('email')}/retry`), 404, 'not_found')
+  failure(await ask('DELETE', `/queue/${newId('email')}`), 404, 'not_found')
+})

@@ -1,0 +1,118 @@
+// Testing a sending account over the API, against real servers: what is answered, and what it does to the account.
+
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import type { Provider, ProviderTest } from '../../src/api/schemas/provider.ts'
+import { ManualClock } from '../support/clock.ts'
+import { startHouse } from '../support/house.ts'
+import { startMailServer } from '../support/mail-server.ts'
+import { data, failure, issues } from './expect.ts'
+
+const clock = new ManualClock(Date.UTC(2030, 0, 2))
+const zone = { 'smtp.relay.test': { A: ['127.0.0.1'] } }
+const house = await startHouse({ clock, zone, env: { ALLOW_PRIVATE_SMTP_HOSTS: 'true' } })
+after(() => house.close())
+const team = await house.team()
+const server = await startMailServer({
+  onAuth({ username, password }, _session, done) {
+    if (password === 'right') done(null, { user: username })
+    else done(new Error('No.'))
+  },
+  onRcptTo({ address }, _session, done) {
+    if (address.startsWith('gone@')) done(Object.assign(new Error('No such user.'), { responseCode: 550 }))
+    else done()
+  },
+})
+after(() => server[Symbol.asyncDispose]())
+
+const BODY = {
+  ...{ name: 'Relay', smtp_host: 'smtp.relay.test', smtp_port: server.port, smtp_protocol: 'none' },
+  ...{ smtp_username: 'shop', smtp_password: 'right', from_email: 'ann@shop.test' },
+}
+
+async function create(body: object = {}): Promise<Provider> {
+  const made = data<Provider>(await house.call('POST', '/providers', team.key, { ...BODY, ...body }), 201)
+  await house.app.outbound.providers.health.checkDue()
+  return made
+}
+
+const ask = (id: string, body?: object) => house.call('POST', `/providers/${id}/test`, team.key, body)
+const act = (id: string, action: string) => house.call('POST', `/providers/${id}/${action}`, team.key)
+const show = async (id: string) => data<Provider>(await house.get(`/providers/${id}`, team.key))
+
+test('a test that goes well says how far it came; once in ten seconds', async () => {
+  const { id } = await create()
+  assert.equal((await show(id)).status, 'active')
+  const answer = data<ProviderTest>(await ask(id))
+  assert.deepEqual(Object.keys(answer).sort(), [
+    ...['latency_ms', 'message', 'provider', 'smtp_code', 'stage', 'success', 'tested_at'],
+  ])
+  assert.deepEqual([answer.success, answer.stage, answer.smtp_code], [true, 'auth', 235])
+  assert.equal(answer.tested_at, new Date(clock.now()).toISOString())
+  assert.deepEqual(answer.provider, await show(id))
+  const again = await ask(id)
+  failure(again, 429, 'rate_limit_exceeded')
+  assert.equal(again.headers.get('retry-after'), '10')
+  // Another account has a pace of its own.
+  data(await ask((await create()).id))
+  clock.advance(10_000)
+  data(await ask(id))
+})
+
+test('with an address it sends one mail, from the account', async () => {
+  const { id } = await create()
+  server.mails.length = 0
+  const answer = data<ProviderTest>(await ask(id, { to_email: 'bob@else.test' }))
+  assert.deepEqual([answer.success, answer.stage], [true, 'data'])
+  assert.deepEqual(
+    server.mails.map(({ from, to }) => [from, to]),
+    [['ann@shop.test', ['bob@else.test']]],
+  )
+  clock.advance(10_000)
+  const refused = data<ProviderTest>(await ask(id, { to_email: 'gone@else.test' }))
+  assert.deepEqual([refused.success, refused.stage, refused.smtp_code], [false, 'recipient', 550])
+  assert.equal(refused.provider.status, 'active', 'that nobody is there is no fault of the account')
+  clock.advance(10_000)
+  const wrong = await ask(id, { to_email: 'a@b.test,c@d.test' })
+  assert.ok([400, 422].includes(wrong.status))
+  clock.advance(10_000)
+  issues(await ask(id, { to_email: 'a@host' }), 422, 'validation_error', ['to_email invalid_format'])
+})
+
+test('a test that fails is an answer, puts the account in error, and one that goes well takes it out', async () => {
+  const { id } = await create()
+  data(await house.call('PATCH', `/providers/${id}`, team.key, { smtp_password: 'wrong' }))
+  await house.app.outbound.providers.health.checkDue()
+  const answer = data<ProviderTest>(await ask(id))
+  assert.deepEqual([answer.success, answer.stage, answer.smtp_code], [false, 'auth', 535])
+  assert.deepEqual([answer.provider.status, answer.provider.is_active], ['error', false])
+  assert.match(answer.provider.status_reason!, /^auth: /)
+  assert.ok(!JSON.stringify(answer).includes('wrong'))
+  const seen = data<{ error: number; by_status: { error: number } }>(await house.get('/providers/stats', team.key))
+  assert.deepEqual([seen.error, seen.by_status.error], [1, 1])
+  assert.equal(data<Provider>(await act(id, 'activate')).status, 'pending')
+  await house.app.outbound.providers.health.checkDue()
+  assert.equal((await show(id)).status, 'error')
+  data(await house.call('PATCH', `/providers/${id}`, team.key, { smtp_password: 'right' }))
+  await house.app.outbound.providers.health.checkDue()
+  assert.deepEqual([(await show(id)).status, (await show(id)).status_reason], ['active', null])
+})
+
+test('what was tested within a day is switched on at once', async () => {
+  const { id } = await create()
+  assert.equal(data<Provider>(await act(id, 'deactivate')).status, 'inactive')
+  assert.equal(data<ProviderTest>(await ask(id)).provider.status, 'inactive', 'a test does not switch it on')
+  assert.equal(data<Provider>(await act(id, 'activate')).status, 'active')
+  failure(await act(id, 'activate'), 409, 'conflict')
+})
+
+test('a name that leads inside is refused where it is used', async () => {
+  await using strict = await startHouse({ zone })
+  const owner = await strict.team()
+  const body = { ...BODY, smtp_host: 'smtp.relay.test' }
+  const { id } = data<Provider>(await strict.call('POST', '/providers', owner.key, body), 201)
+  const answer = data<ProviderTest>(await strict.call('POST', `/providers/${id}/test`, owner.key))
+  assert.equal(answer.success, false)
+  assert.ok(answer.stage === 'dns' || answer.stage === 'connect', answer.stage)
+  assert.ok(!answer.message.includes('127.0.0.1'), answer.message)
+})

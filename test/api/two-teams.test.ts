@@ -1,0 +1,142 @@
+// Every route, walked with what belongs to somebody else: it answers as if it had never been.
+
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import type { TSchema } from 'typebox'
+import { routes as all } from '../../src/api/routes.ts'
+import { type IdKind, newId } from '../../src/base/ids.ts'
+import type { Route } from '../../src/http/route.ts'
+import { belongingsOf } from '../support/belongings.ts'
+import { ManualClock } from '../support/clock.ts'
+import { type Reply, startHouse } from '../support/house.ts'
+import { data, failure } from './expect.ts'
+import { sample } from './samples.ts'
+
+/** The operator's listener is for whoever runs the appliance, not for teams. */
+const routes = all.filter(({ surface }) => surface !== 'operator')
+// The calls of a stranger are few in a minute: the clock moves with each of them.
+const clock = new ManualClock()
+const house = await startHouse({ clock, env: { SES_ACCESS_KEY_ID: 'AKIAEXAMPLE', SES_SECRET_ACCESS_KEY: 'secret' } })
+after(() => house.close())
+const owner = await house.team('Owner')
+const stranger = await house.team('Stranger')
+await stranger.domain('stranger.test')
+const domain = await owner.domain('owner.test')
+const ana = await owner.mailbox('ana@owner.test')
+const colleague = await owner.mailbox('carl@owner.test')
+const outsider = await stranger.mailbox('eve@stranger.test')
+
+/** One object of each kind that belongs to the owner. */
+const owned = new Map<IdKind, string>()
+
+before(async () => {
+  for (const [kind, id] of await belongingsOf(house, owner, { domain, mailbox: ana })) owned.set(kind, id)
+})
+
+const named = (schema: { properties: object } | undefined) =>
+  Object.entries((schema?.properties ?? {}) as Record<string, TSchema & { 'x-id'?: IdKind }>).flatMap(
+    ([name, field]) => (field['x-id'] === undefined ? [] : [{ name, kind: field['x-id'] }]),
+  )
+
+/** What the query cannot do without, whatever it asks for. */
+function needed({ query }: Route): string {
+  const { required = [], properties = {} } = (query ?? {}) as { required?: string[]; properties?: object }
+  const asked = Object.entries(properties as Record<string, { default?: unknown; enum?: string[] }>).filter(
+    ([name, field]) => required.includes(name) && field.default === undefined,
+  )
+  return asked.map(([name, field]) => `&${name}=${field.enum?.[0] ?? 'x'}`).join('')
+}
+
+type Ids = (kind: IdKind) => string
+const theirs: Ids = (kind) => owned.get(kind)!
+const nobodys: Ids = (kind) => newId(kind)
+
+/** A list can be followed only from a state it had. */
+async function following(route: Route, key: string, query: { name: string; id: string }): Promise<string> {
+  if (!('since_query_state' in (route.query?.properties ?? {}))) return needed(route)
+  const type = query.name === 'parent_id' ? 'folders' : 'messages'
+  const list = await house.get(`/mailbox/${type}?${query.name}=${query.id}`, key)
+  return `&type=${type}&since_query_state=${list.body.meta.query_state ?? 'm0.00000000'}`
+}
+
+async function call(route: Route, key: string, path: Ids, query?: { name: string; id: string }): Promise<Reply> {
+  const kinds = new Map(named(route.params).map(({ name, kind }) => [name, kind]))
+  const target = route.path.replace(/\{(\w+)\}/g, (_, name: string) => path(kinds.get(name)!))
+  const body = route.body && sample(route.body)
+  const asked = query ? `?${query.name}=${query.id}${await following(route, key, query)}` : ''
+  return house.call(route.method, target + asked, key, body)
+}
+
+/** The same answer in everything but its request id. */
+function same(one: Reply, other: Reply): void {
+  const [first, second] = [failure(one, 404, 'not_found'), failure(other, 404, 'not_found')]
+  assert.deepEqual(first, second)
+}
+
+/** Whoever may not see what the owner has, by whose credential the route takes. */
+function keysOf(route: Route): string[] {
+  return route.as === 'mailbox' ? [outsider.key, colleague.key] : [stranger.key]
+}
+
+const withPath = routes.filter(({ params }) => named(params).length > 0)
+const withQuery = routes.flatMap((route) => named(route.query).map((field) => ({ route, ...field })))
+
+test('the walk covers every id the surface takes', () => {
+  const kinds = new Set([...withPath.flatMap(({ params }) => named(params)), ...withQuery].map(({ kind }) => kind))
+  assert.deepEqual([...kinds].sort(), [...owned.keys()].sort())
+  assert.ok(routes.every((route) => !route.path.includes('{') || withPath.includes(route)))
+})
+
+for (const route of withPath) {
+  test(`${route.operation}: what somebody else has is as missing as what nobody has`, async () => {
+    for (const key of keysOf(route)) same(await call(route, key, theirs), await call(route, key, nobodys))
+  })
+}
+
+for (const { route, name, kind } of withQuery) {
+  test(`${route.operation}: ${name} of somebody else is as missing as one of nobody`, async () => {
+    for (const key of keysOf(route)) {
+      const [foreign, unknown] = [theirs(kind), nobodys(kind)].map((id) => call(route, key, theirs, { name, id }))
+      same(await foreign!, await unknown!)
+    }
+  })
+}
+
+test('the owner finds each of them', async () => {
+  for (const route of withPath.filter(({ method }) => method === 'GET')) {
+    const reply = await call(route, route.as === 'mailbox' ? ana.key : owner.key, theirs)
+    // What gives bytes has no envelope.
+    if (route.produces?.includes('*/*')) assert.equal(reply.status, 200)
+    else data(reply)
+  }
+  for (const { route, name, kind } of withQuery) {
+    data(await call(route, route.as === 'mailbox' ? ana.key : owner.key, theirs, { name, id: theirs(kind) }))
+  }
+})
+
+test('nothing the stranger tried has changed anything', async () => {
+  data(await house.get('/mailbox/me', ana.key))
+  assert.deepEqual(data(await house.get(`/domains/${domain}/filters`, owner.key)), { mode: 'off', rules: [] })
+  assert.deepEqual(data(await house.get(`/mailboxes/${ana.id}/filters`, owner.key)), { mode: 'off', rules: [] })
+})
+
+test('lists show only what is one’s own', async () => {
+  for (const path of ['/domains', '/mailboxes', '/inbound/logs', '/suppressions']) {
+    const text = JSON.stringify(data(await house.get(path, stranger.key)))
+    for (const id of owned.values()) assert.ok(!text.includes(id), path)
+  }
+  for (const path of ['/mailbox/messages', '/mailbox/threads']) {
+    for (const key of [outsider.key, colleague.key]) assert.deepEqual(data(await house.get(path, key)), [])
+  }
+})
+
+test('without a credential every path but the open ones says so, known or not', async () => {
+  const open = new Set(routes.filter((route) => route.as === 'none').map(({ path }) => path))
+  for (const route of routes.filter(({ path }) => !open.has(path))) {
+    clock.advance(1000)
+    const reply = await call(route, '', nobodys)
+    failure(reply, 401, 'authentication_required')
+    assert.match(reply.headers.get('www-authenticate') ?? '', /^Bearer resource_metadata="/)
+  }
+  failure(await house.get('/no/such/path'), 401, 'authentication_required')
+})

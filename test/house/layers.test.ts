@@ -1,0 +1,133 @@
+// The layers of src: imports point down only, rooms of one layer do not import each other, and there are no import circles.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { type Import, type Source, sources } from '../support/source.ts'
+
+/** Layers of src by the rooms in it (architecture §3); a room may import what is in a lower layer. */
+const LAYERS = new Map([
+  ['main.ts', 14],
+  ['cli', 14],
+  ['api', 13],
+  ['pages', 13],
+  ['inbound', 13],
+  ['jobs', 13],
+  ['http', 12],
+  ['context.ts', 11],
+  ['agents', 10],
+  ['people', 9],
+  ['outbound', 8],
+  ['store', 7],
+  ['directory', 6],
+  ['events', 6],
+  ['db', 5],
+  ['workers', 5],
+  ['reports', 4],
+  ['content', 4],
+  ['smtp', 4],
+  ['net', 4],
+  ['auth', 3],
+  ['sieve', 3],
+  ['mime', 2],
+  ['html', 1],
+  ['config', 1],
+  ['base', 0],
+])
+/** Rooms in this layer and above know the wired Context. */
+const ABOVE_CONTEXT = 12
+/** No room holds more than this share of the lines of src. */
+const LARGEST_SHARE = 0.2
+
+const all = sources()
+const byPath = new Map(all.map((source) => [source.path, source]))
+
+function roomOf(path: string): string {
+  return path.split('/')[1]!
+}
+
+function arrows(): { from: Source; arrow: Import; to: string }[] {
+  return all.flatMap((from) =>
+    from.imports.filter(({ file }) => file !== null).map((arrow) => ({ from, arrow, to: arrow.file! })),
+  )
+}
+
+function say(from: Source, arrow: Import, complaint: string): string {
+  return `${from.path}:${arrow.line} imports ${arrow.file}: ${complaint}`
+}
+
+test('every file of src is in a layer', () => {
+  const missing = all.filter(({ path }) => !LAYERS.has(roomOf(path))).map(({ path }) => path)
+  assert.deepEqual(missing, [], 'a new folder needs its layer in this test and in src/README.md')
+})
+
+test('imports name files of src that exist', () => {
+  const wrong = arrows().filter(({ to }) => !byPath.has(to))
+  assert.deepEqual(
+    wrong.map(({ from, arrow }) => say(from, arrow, 'there is no such file in src')),
+    [],
+  )
+})
+
+test('no import goes up', () => {
+  const wrong = arrows().filter(({ from, to }) => LAYERS.get(roomOf(to))! > LAYERS.get(roomOf(from.path))!)
+  assert.deepEqual(
+    wrong.map(({ from, arrow }) => say(from, arrow, 'that is a higher layer')),
+    [],
+  )
+})
+
+test('rooms of one layer do not import each other', () => {
+  const wrong = arrows().filter(({ from, to }) => {
+    const [here, there] = [roomOf(from.path), roomOf(to)]
+    if (here === there || LAYERS.get(here) !== LAYERS.get(there)) return false
+    return !assembles(from.path, there)
+  })
+  assert.deepEqual(
+    wrong.map(({ from, arrow }) => say(from, arrow, 'that is another room of the same layer')),
+    [],
+  )
+})
+
+/** `mailstead serve` and `npm start` are one and the same: the command starts the house through main.ts. */
+function assembles(path: string, room: string): boolean {
+  return path === 'src/cli/serve.ts' && room === 'main.ts'
+}
+
+test('no room is above a fifth of the lines', () => {
+  const lines = Map.groupBy(all, ({ path }) => roomOf(path))
+  const total = all.reduce((sum, source) => sum + source.lines, 0)
+  const large = [...lines].filter(([, files]) => files.reduce((sum, one) => sum + one.lines, 0) > LARGEST_SHARE * total)
+  assert.deepEqual(
+    large.map(([room]) => room),
+    [],
+  )
+})
+
+test('Context is known only above context.ts', () => {
+  const wrong = arrows().filter(
+    ({ from, to }) => to === 'src/context.ts' && LAYERS.get(roomOf(from.path))! < ABOVE_CONTEXT,
+  )
+  assert.deepEqual(
+    wrong.map(({ from, arrow }) => say(from, arrow, 'give it what it needs as constructor arguments')),
+    [],
+  )
+})
+
+test('no circles', () => {
+  assert.deepEqual(circles(), [])
+})
+
+/** Walks the arrows depth first; a way back to a file still being walked closes a circle. */
+function circles(): string[] {
+  const done = new Set<string>()
+  const found: string[] = []
+  const walk = (path: string, trail: string[]) => {
+    const at = trail.indexOf(path)
+    if (at >= 0) found.push([...trail.slice(at), path].join(' → '))
+    if (at >= 0 || done.has(path)) return
+    for (const { file } of byPath.get(path)?.imports ?? []) if (file !== null) walk(file, [...trail, path])
+    done.add(path)
+  }
+  for (const { path } of all) walk(path, [])
+  return found
+}

@@ -1,0 +1,140 @@
+// What is wrong with a script is told with its line and column, all of it at once where that makes sense.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { NESTING_MAX } from '../../../src/sieve/parser.ts'
+import { compileScript } from '../../../src/sieve/sieve.ts'
+import { problemsOf } from '../../support/sieve.ts'
+
+/** Each script with the one thing that is wrong with it. */
+function table(rows: readonly (readonly [string, string])[]): void {
+  for (const [script, wanted] of rows) assert.deepEqual(problemsOf(script), [wanted], script)
+}
+
+test('what is no Sieve', () => {
+  table([
+    ['keep', '1:5 A ";" is missing here.'],
+    ['\n  "x";', '2:3 A command is missing here.'],
+    ['keep;\r\n\r\n  %', '3:3 This character does not belong here.'],
+    ['if true {', '1:10 A "}" is missing here.'],
+    ['if true { keep; } }', '1:19 A command is missing here.'],
+    ['/* x', '1:1 This comment is never closed.'],
+    ['keep; /* "*/ # ä\n"ä" ä', '2:5 This character does not belong here.'],
+    ['keep; "abc\\"', '1:7 This string is never closed.'],
+    ['keep text:\nabc\n', '1:6 This text is never closed by a line with a single dot.'],
+    ['if size :over 99999999999999999G {}', '1:15 A number is at most 9007199254740991.'],
+    ['if size :over 10KB {}', '1:15 This character does not belong here.'],
+    ['if exists ["a",] {}', '1:16 A string is missing here.'],
+    ['if exists ["a" "b"] {}', '1:16 A "]" is missing here.'],
+    ['if anyof (true,) {}', '1:16 A test is missing here.'],
+    ['if anyof () {}', '1:11 A test is missing here.'],
+    ['keep;\0', '1:6 This character cannot stand in a script.'],
+    ['# \ud800', '1:3 This character cannot stand in a script.'],
+    ['keep; \r keep;', '1:7 This character does not belong here.'],
+  ])
+})
+
+test('commands and tests nobody knows, and those that are not here, with the reason', () => {
+  table([
+    ['kepp;', '1:1 There is no command "kepp" here.'],
+    ['if exist "x" { keep; }', '1:4 There is no test "exist" here.'],
+    ['if constructor { keep; }', '1:4 There is no test "constructor" here.'],
+    ['tostring;', '1:1 There is no command "tostring" here.'],
+    ['redirect "a@b.test";', '1:1 There is no command "redirect" here. A script sends no mail here.'],
+    ['require "Fileinto";', '1:9 There is no extension "Fileinto" here.'],
+    ['require ["fileinto",\n "comparator-elbonia"];', '1:9 There is no extension "comparator-elbonia" here.'],
+    [
+      'require "vacation";',
+      '1:9 There is no extension "vacation" here. A mailbox has a vacation response of its own instead.',
+    ],
+    ['require "enotify";', '1:9 There is no extension "enotify" here. Webhooks and events tell of mail that comes in.'],
+    ['require "include";', '1:9 There is no extension "include" here. A script stands alone here.'],
+    ['require "reject";', '1:9 There is no extension "reject" here. A script sends no mail here.'],
+  ])
+})
+
+test('extensions have to be asked for, before anything else', () => {
+  table([
+    ['fileinto "x";', '1:1 "fileinto" needs require "fileinto" at the start of the script.'],
+    ['keep; require "fileinto";', '1:7 "require" stands before all other commands.'],
+    ['if envelope "from" "x" { stop; }', '1:4 "envelope" needs require "envelope" at the start of the script.'],
+    ['keep :flags "x";', '1:6 ":flags" needs require "imap4flags" at the start of the script.'],
+    ['require "fileinto"; fileinto :copy "x";', '1:30 ":copy" needs require "copy" at the start of the script.'],
+    ['require "fileinto"; fileinto :create "x";', '1:30 ":create" needs require "mailbox" at the start of the script.'],
+    ['if address :detail "to" "x" { stop; }', '1:12 ":detail" needs require "subaddress" at the start of the script.'],
+    [
+      'if header :count "gt" "to" "1" { stop; }',
+      '1:11 ":count" needs require "relational" at the start of the script.',
+    ],
+    ['if body "x" { stop; }', '1:4 "body" needs require "body" at the start of the script.'],
+    ['if mailboxexists "x" { stop; }', '1:4 "mailboxexists" needs require "mailbox" at the start of the script.'],
+    [
+      'if header :comparator "i;ascii-numeric" "x" "1" { stop; }',
+      '1:23 The comparator "i;ascii-numeric" needs require "comparator-i;ascii-numeric" at the start of the script.',
+    ],
+  ])
+  assert.deepEqual(problemsOf('require ["comparator-i;octet", "comparator-i;ascii-casemap"]; keep;'), [])
+})
+
+test('arguments: too few, too many, of another kind, twice, at odds', () => {
+  const all = 'require ["relational", "comparator-i;ascii-numeric", "fileinto", "imap4flags", "mailbox"];\n'
+  const one = (script: string, wanted: string) => table([[all + script, wanted]])
+  one('if header "x" { stop; }', '2:4 "header" needs what to look for: a string or a list of strings.')
+  one('if header "x" 5 { stop; }', '2:15 "header" needs what to look for: a string or a list of strings.')
+  one('if header "x" "y" "z" { stop; }', '2:19 "header" takes no further argument.')
+  one('if header "x" "y" :is { stop; }', '2:19 Tags stand before other arguments.')
+  one('if header :is :is "x" "y" { stop; }', '2:15 ":is" is given twice.')
+  one('if header :is :contains "x" "y" { stop; }', '2:15 ":contains" and ":is" exclude each other.')
+  one('if header :domain "x" "y" { stop; }', '2:11 "header" takes no ":domain".')
+  one('if header :constructor "x" "y" { stop; }', '2:11 "header" takes no ":constructor".')
+  one('if header :comparator 5 "x" "y" { stop; }', '2:23 ":comparator" is followed by one string.')
+  one('if header :comparator "i;klingon" "x" "y" { stop; }', '2:23 There is no comparator "i;klingon" here.')
+  one(
+    'if header :matches :comparator "i;ascii-numeric" "x" "y" { stop; }',
+    '2:32 The comparator "i;ascii-numeric" knows numbers, not parts of them: it does not go with ":matches".',
+  )
+  one(
+    'if header :value "like" "x" "y" { stop; }',
+    '2:18 ":value" is followed by one of "gt", "ge", "lt", "le", "eq", "ne".',
+  )
+  one('if size 5 { stop; }', '2:9 "size" takes no further argument.')
+  one('if size { stop; }', '2:4 "size" needs ":over" or ":under".')
+  one('if size :over "5" { stop; }', '2:15 ":over" is followed by a number.')
+  one('if size :over 5 :under 6 { stop; }', '2:17 ":under" and ":over" exclude each other.')
+  one('if address "subject" "x" { stop; }', '2:12 The field "subject" holds no addresses; "header" looks at any field.')
+  one('fileinto ["x", "y"];', '2:10 "fileinto" needs the folder: one string.')
+  one('fileinto "";', '2:10 This is the name of no folder.')
+  one('keep 5;', '2:6 "keep" takes no further argument.')
+  one('setflag "variable" "x";', '2:20 "setflag" takes no further argument.')
+  one('stop { keep; }', '2:1 "stop" takes no block.')
+  one('keep true;', '2:1 "keep" takes no test.')
+  one('if true;', '2:1 "if" takes a block in braces.')
+  one('if { keep; }', '2:1 "if" takes one test.')
+  one('if (true, false) { keep; }', '2:1 "if" takes one test.')
+  one('if allof true { keep; }', '2:4 "allof" takes tests in parentheses.')
+  one('if not (true, false) { keep; }', '2:4 "not" takes one test.')
+  one('if true { keep; } else true { keep; }', '2:19 "else" takes no test.')
+  one('else { keep; }', '2:1 "else" follows an "if" or "elsif".')
+  one('if true { keep; } keep; elsif true { keep; }', '2:25 "elsif" follows an "if" or "elsif".')
+  one('if true { keep; } else { keep; } else { keep; }', '2:34 "else" follows an "if" or "elsif".')
+  table([['require "envelope"; if envelope "cc" "x" { stop; }', '1:33 An envelope has a "from" and a "to".']])
+})
+
+test('everything that is wrong is told in the order of the text, fifty things at most', () => {
+  assert.deepEqual(problemsOf('require "x";\nfoo;\nif bar { fileinto "y"; }\nif size :over "x" { baz; }'), [
+    '1:9 There is no extension "x" here.',
+    '2:1 There is no command "foo" here.',
+    '3:4 There is no test "bar" here.',
+    '3:10 "fileinto" needs require "fileinto" at the start of the script.',
+    '4:15 ":over" is followed by a number.',
+    '4:21 There is no command "baz" here.',
+  ])
+  assert.equal(problemsOf('foo;\n'.repeat(100)).length, 50)
+})
+
+test('RFC 5228 2.10.7: fifteen levels of blocks and of tests are no fault', () => {
+  assert.equal(compileScript(`${'if true { '.repeat(15)}keep;${' }'.repeat(15)}`).problems, null)
+  assert.equal(compileScript(`if ${'anyof ('.repeat(15)}true${')'.repeat(15)} { keep; }`).problems, null)
+  const deep = `Blocks and tests lie in one another ${NESTING_MAX} deep at most.`
+  assert.deepEqual(problemsOf('if true {'.repeat(7000)), [`1:${NESTING_MAX * 'if true {'.length + 4} ${deep}`])
+})

@@ -1,0 +1,172 @@
+// Scripts and mails made to hurt: bounded in size, depth and work, and never anything thrown.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { parseMail } from '../../../src/mime/parse.ts'
+import { BODY_MAX } from '../../../src/sieve/body.ts'
+import { RunFault } from '../../../src/sieve/errors.ts'
+import { rule } from '../../../src/sieve/evaluate.ts'
+import { matchesGlob, readGlob } from '../../../src/sieve/glob.ts'
+import { MailView } from '../../../src/sieve/message-view.ts'
+import { Meter } from '../../../src/sieve/meter.ts'
+import { PLACES_MAX, runScript } from '../../../src/sieve/run.ts'
+import { compileScript } from '../../../src/sieve/sieve.ts'
+import { Random } from '../../support/random.ts'
+import { bytesOf, holds, outcome, problemsOf, ruling } from '../../support/sieve.ts'
+
+const MUCH = 'The script takes too much work over this mail.'
+
+test('a script is bounded in bytes, depth and commands', () => {
+  const wrong = (script: string) => problemsOf(script).map((text) => text.replace(/^\d+:\d+ /, ''))
+  assert.deepEqual(wrong('#'.repeat(65_536)), [])
+  assert.deepEqual(wrong('#'.repeat(65_537)), ['A script has at most 65536 bytes.'])
+  assert.deepEqual(wrong('#ä'.repeat(30_000)), ['A script has at most 65536 bytes.'])
+  const deep = ['Blocks and tests lie in one another 32 deep at most.']
+  assert.deepEqual(wrong(`if ${'not '.repeat(16_000)}true { keep; }`), deep)
+  assert.deepEqual(wrong(`if ${'anyof('.repeat(10_000)}`), deep)
+  const many = ['A script has at most 2000 commands and tests.']
+  assert.deepEqual(wrong('keep;'.repeat(2001)), many)
+  assert.deepEqual(wrong(`if anyof(${Array(2001).fill('true').join(',')}) {}`), many)
+  assert.deepEqual(wrong(`keep ${':a'.repeat(30_000)};`), ['A command has at most 100 arguments.'])
+  const asks = (count: number) =>
+    `require "mailbox"; if mailboxexists [${Array.from({ length: count }, (_, n) => `"f${n}"`).join()}] { stop; }`
+  assert.deepEqual(wrong(asks(100)), [])
+  assert.deepEqual(wrong(asks(101)), ['A script asks after at most 100 folders.'])
+  assert.deepEqual(wrong('['.repeat(60_000)), ['A command is missing here.'])
+  assert.deepEqual(wrong(`if exists ${'['.repeat(60_000)}`), ['A string is missing here.'])
+})
+
+test('patterns with many stars take one pass', () => {
+  const value = 'a'.repeat(50_000)
+  // Trying each star anew would take as many steps as there are ways to share the letters out.
+  assert.equal(matchesGlob(value, readGlob(`${'*a'.repeat(500)}b`), new Meter()), false)
+  assert.equal(matchesGlob(value, readGlob(`${'*a'.repeat(100)}*`), new Meter()), true)
+  assert.throws(() => matchesGlob(value, readGlob(`*${'?'.repeat(20_000)}b*`), new Meter()), RunFault)
+})
+
+test('patterns agree with a simple model', () => {
+  const random = new Random(7)
+  const model = (value: string, pattern: string): boolean => {
+    if (pattern === '') return value === ''
+    if (pattern[0] === '*') return model(value, pattern.slice(1)) || (value !== '' && model(value.slice(1), pattern))
+    const escaped = pattern[0] === '\\' && pattern.length > 1
+    const octet = escaped ? pattern[1] : pattern[0]
+    if (value === '' || (octet !== value[0] && (escaped || octet !== '?'))) return false
+    return model(value.slice(1), pattern.slice(escaped ? 2 : 1))
+  }
+  const text = (letters: string, most: number) =>
+    Array.from({ length: random.below(most) }, () => random.pick([...letters])).join('')
+  let matches = 0
+  for (let round = 0; round < 20_000; round++) {
+    const value = text('aab*\\?', 8)
+    const pattern = text('aab**??\\', 7)
+    const wanted = model(value, pattern)
+    if (wanted) matches++
+    assert.equal(matchesGlob(value, readGlob(pattern), new Meter()), wanted, `${value} ${pattern}`)
+  }
+  assert.ok(matches > 1000)
+})
+
+test('work is bounded: the script is given up, and the mail kept', () => {
+  const large = bytesOf('Subject: x', '', 'ab '.repeat(700_000))
+  const keys = Array.from({ length: 1000 }, (_, n) => `"*?q?${n}*"`).join(', ')
+  const script = `require ["body", "fileinto"];\nfileinto "x";\nif body :raw :matches [${keys}] { discard; }`
+  assert.deepEqual(ruling(script, large), { places: [{ kind: 'default' }], keywords: [], fault: MUCH })
+  const other = `require ["body"];\n${'if body :content "" "x" { discard; } '.repeat(600)}`
+  assert.equal(ruling(other, bytesOf('Content-Type: application/x', '', 'x'.repeat(BODY_MAX))).fault, null)
+})
+
+test('a mail to many is bounded too: scripts that ask for much get less, modest ones what they need', () => {
+  const bytes = bytesOf('Subject: x', '', 'ab '.repeat(350_000))
+  const { structure: root, searchText: text } = parseMail(bytes)
+  const keys = Array.from({ length: 25 }, (_, n) => `"zz${n}"`).join(', ')
+  const call = (content: string) => ({ content, rcptTo: 'ken@example.com', folders: [] })
+  // Some 16 million steps each: six fit into what all of them may do.
+  const heavy = call(`require ["body"];\nif body :raw :contains [${keys}] { keep; } else { discard; }`)
+  const light = call('if header "subject" "x" { discard; }')
+  const rulings = rule([...Array(8).fill(heavy), null, light, call('foo;')], { bytes, root, text }, '')
+  assert.deepEqual(
+    rulings.map((ruling) => ruling && (ruling.fault ?? (ruling.places.length === 0 ? 'discard' : 'keep'))),
+    [...Array(6).fill('discard'), MUCH, MUCH, null, 'discard', 'The script is not valid any more.'],
+  )
+})
+
+test('of a body as much is seen as the bound says', () => {
+  const sized = (octets: number) => bytesOf('Content-Type: text/plain', '', `${'x'.repeat(octets)}end`)
+  for (const form of [':raw', ':content "text"']) {
+    assert.ok(holds(`body ${form} :contains "end"`, sized(BODY_MAX - 3)), form)
+    assert.ok(!holds(`body ${form} :contains "end"`, sized(BODY_MAX - 2)), form)
+  }
+})
+
+test('a message lies in ten folders at most', () => {
+  const into = (count: number) =>
+    `require "fileinto";\n${Array.from({ length: count }, (_, n) => `fileinto "f${n}";`).join('\n')}`
+  assert.equal(ruling(into(PLACES_MAX), bytesOf('', '')).places.length, PLACES_MAX)
+  const { places, fault } = ruling(into(PLACES_MAX + 1), bytesOf('', ''))
+  assert.deepEqual([places, fault], [[{ kind: 'default' }], 'A message lies in at most 10 folders.'])
+})
+
+test('fields named like members of objects are fields', () => {
+  const odd = bytesOf('__proto__: a', 'constructor: b', '', '')
+  assert.ok(holds('allof (header "__proto__" "a", header "constructor" "b", not exists "tostring")', odd))
+})
+
+test('a mail that is no mail is filtered all the same', () => {
+  for (const bytes of [Buffer.alloc(0), Buffer.from([0, 255, 10, 13]), Buffer.from('\n\n'), Buffer.from('no header')]) {
+    assert.equal(outcome('require "body"; if body :raw :contains "zz" { discard; }', bytes), 'keep')
+  }
+})
+
+const SCRIPTS = [
+  `require ["fileinto", "envelope", "imap4flags", "copy", "mailbox"];
+if allof (header :matches ["Subject", "X-A"] ["*a?\\\\*b*", "x"], not address :all :contains "from" "a@b.test") {
+  fileinto :copy :create :flags ["\\\\Seen", "$Work x"] "a/b"; # comment
+} elsif anyof (size :over 1K, exists ["To"], envelope :domain "from" "x.test") { keep; stop; } else { discard; }`,
+  `require ["body", "relational", "comparator-i;ascii-numeric", "subaddress", "encoded-character", "imap4flags", "mailbox"];
+/* more */ if body :content ["text", ""] :contains text:
+.a
+b
+.
+{ addflag "a"; removeflag "b"; }
+if header :count "ge" :comparator "i;ascii-numeric" ["to"] ["\${hex:31}", "\${unicode:32}"] { setflag "x"; }
+if anyof (address :detail "to" "x", hasflag :contains "a", mailboxexists "INBOX", body :raw "x", not true) { stop; }`,
+]
+
+test('changed at random, a script is right or wrong, and never anything is thrown', () => {
+  const random = new Random(11)
+  const message = bytesOf(
+    ...['From: A <a@b.test>', 'To: c+x@d.test', 'Subject: xa1*b', 'MIME-Version: 1.0'],
+    ...['Content-Type: multipart/mixed; boundary=b', '', 'x', '--b', '', '.a', 'b', '--b--'],
+  )
+  const mail = parseMail(message)
+  const view = () => new MailView({ bytes: message, root: mail.structure, text: mail.searchText })
+  const counts = { right: 0, wrong: 0 }
+  for (let round = 0; round < 4000; round++) {
+    const bytes = Buffer.from(random.pick(SCRIPTS))
+    for (let changes = 1 + random.below(3); changes > 0; changes--) {
+      const at = random.below(bytes.length)
+      const kind = random.below(3)
+      if (kind === 0) bytes[at] = random.below(256)
+      else if (kind === 1) bytes[at] = random.pick([...Buffer.from('"\\{}[]();,:#*/\n.$0 ')])
+      else bytes.copyWithin(at, random.below(bytes.length), bytes.length)
+    }
+    const { script, problems } = compileScript(bytes.toString(random.chance(0.5) ? 'utf8' : 'latin1'))
+    counts[script ? 'right' : 'wrong']++
+    if (script) runScript(script, view(), { mailFrom: '', rcptTo: 'c@d.test', folders: [] })
+    else for (const { line, column, message: text } of problems) assert.ok(line > 0 && column > 0 && text !== '')
+  }
+  assert.ok(counts.right > 100 && counts.wrong > 100, JSON.stringify(counts))
+})
+
+test('whatever goes wrong over a script, the mail is ruled on', () => {
+  const broken = Object.defineProperty({ bytes: Buffer.alloc(0), root: null, text: '' }, 'bytes', {
+    get: () => {
+      throw new Error('broken')
+    },
+  })
+  const call = { content: 'if size :over 5 { discard; }', rcptTo: 'ken@example.com', folders: [] }
+  assert.deepEqual(rule([call], broken, ''), [
+    { places: [{ kind: 'default' }], keywords: [], fault: 'The script could not be run over this mail.' },
+  ])
+})

@@ -1,0 +1,90 @@
+// Arriving mails: short ones in memory, long ones in a file, and nothing left behind however it ends.
+
+import assert from 'node:assert/strict'
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { PassThrough, Readable } from 'node:stream'
+import { after, test } from 'node:test'
+import { Spool, SpoolFull } from '../../../src/smtp/spool.ts'
+
+const root = await mkdtemp(join(tmpdir(), 'mailstead-spool-'))
+after(() => rm(root, { recursive: true }))
+
+let count = 0
+async function openSpool(limits = { memoryEach: 10, memory: 15, disk: 1000 }) {
+  const folder = join(root, String(count++))
+  const spool = new Spool(folder, limits)
+  await spool.open()
+  return { spool, folder }
+}
+
+const stream = (...pieces: string[]) => Readable.from(pieces.map((piece) => Buffer.from(piece)))
+
+async function contentOf(held: { source: { bytes: Uint8Array } | { file: string } }): Promise<string> {
+  return 'bytes' in held.source ? Buffer.from(held.source.bytes).toString() : readFile(held.source.file, 'utf8')
+}
+
+test('a short mail stays in memory, a long one goes to a file until it is released', async () => {
+  const { spool, folder } = await openSpool()
+  const short = await spool.hold(stream('0123', '456789'))
+  assert.ok('bytes' in short.source)
+  assert.equal(await contentOf(short), '0123456789')
+  const long = await spool.hold(stream('0123', '456789', 'x'))
+  assert.ok('file' in long.source)
+  assert.equal(await contentOf(long), '0123456789x')
+  assert.equal(long.sizeBytes, 11)
+  await short.release()
+  await long.release()
+  await long.release()
+  assert.deepEqual(await readdir(folder), [])
+})
+
+test('a short mail goes to a file when the others fill the memory', async () => {
+  const { spool } = await openSpool()
+  const first = await spool.hold(stream('0123456789'))
+  const second = await spool.hold(stream('012345'))
+  assert.ok('file' in second.source)
+  await first.release()
+  const third = await spool.hold(stream('0123456789'))
+  assert.ok('bytes' in third.source)
+  await second.release()
+  await third.release()
+})
+
+test('a full spool says so after the mail was read to its end, and has room again afterwards', async () => {
+  const { spool, folder } = await openSpool()
+  const source = stream('x'.repeat(600), 'y'.repeat(600), 'z')
+  await assert.rejects(spool.hold(source), SpoolFull)
+  assert.equal(source.readableEnded, true)
+  assert.deepEqual(await readdir(folder), [])
+  const held = await spool.hold(stream('x'.repeat(1000)))
+  await held.release()
+})
+
+test('a missing folder is an error after the mail was read, and no lasting one', async () => {
+  const { spool, folder } = await openSpool()
+  await rm(folder, { recursive: true })
+  const source = stream('0123456789', 'x', 'y')
+  await assert.rejects(spool.hold(source), { code: 'ENOENT' })
+  assert.equal(source.readableEnded, true)
+  await spool.open()
+  await (await spool.hold(stream('0123456789', 'x'))).release()
+})
+
+test('a peer that goes away leaves nothing', async () => {
+  const { spool, folder } = await openSpool()
+  const source = new PassThrough()
+  const held = spool.hold(source)
+  source.write('x'.repeat(20))
+  source.destroy(new Error('gone'))
+  await assert.rejects(held, /gone/)
+  assert.deepEqual(await readdir(folder), [])
+})
+
+test('what a killed process left is removed at the start', async () => {
+  const { spool, folder } = await openSpool()
+  await writeFile(join(folder, 'left.eml'), 'x')
+  await spool.open()
+  assert.deepEqual(await readdir(folder), [])
+})
