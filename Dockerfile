@@ -12,6 +12,7 @@ WORKDIR /app
 COPY --from=dependencies /app/node_modules node_modules
 COPY package.json package-lock.json LICENSE ./
 COPY scripts/install.js scripts/run.js scripts/mailstead.js scripts/
+COPY docs docs
 COPY src src
 RUN ln -s /app/scripts/mailstead.js /usr/local/bin/mailstead \
  && mkdir /data && chown node:node /data

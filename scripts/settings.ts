@@ -1,4 +1,4 @@
-// Writes what follows from the list of settings: config/mailstead.schema.json, config/mailstead.example.json and the table in README.md.
+// Writes what follows from the list of settings: config/mailstead.schema.json, config/mailstead.example.json and the tables in README.md and docs/settings.md.
 // Run it after a change to src/config/config.ts: node scripts/run.js scripts/settings.ts
 
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -49,11 +49,11 @@ function shown(value: unknown): string {
   return text === '' ? 'empty' : `\`${text}\``
 }
 
-/** README.md with the table as it should be. */
-function readme(now: string): string {
-  const [before, rest] = now.split(TABLE_START)
+/** A Markdown file with the table as it should be. */
+function withTable(path: string): string {
+  const [before, rest] = readFileSync(join(ROOT, path), 'utf8').split(TABLE_START)
   const after = rest?.split(TABLE_END)[1]
-  if (after === undefined) throw new Error(`README.md has lost its marks ${TABLE_START} and ${TABLE_END}.`)
+  if (after === undefined) throw new Error(`${path} has lost its marks ${TABLE_START} and ${TABLE_END}.`)
   return `${before}${TABLE_START}\n${settingsTable()}\n${TABLE_END}${after}`
 }
 
@@ -62,7 +62,8 @@ export function settingFiles(): { path: string; content: string }[] {
   return [
     { path: 'config/mailstead.schema.json', content: schemaFile() },
     { path: 'config/mailstead.example.json', content: exampleFile() },
-    { path: 'README.md', content: readme(readFileSync(join(ROOT, 'README.md'), 'utf8')) },
+    { path: 'README.md', content: withTable('README.md') },
+    { path: 'docs/settings.md', content: withTable('docs/settings.md') },
   ]
 }
 

@@ -15,6 +15,7 @@ import { LargeBodies } from './large-bodies.ts'
 import { Listener } from './listener.ts'
 import { mount } from './mount.ts'
 import { API_VERSION, openapiRoute, type Surface } from './openapi.ts'
+import { combinedOpenapiRoute } from './openapi-combined.ts'
 import { NOTHING_TOLD, type Told } from './openapi-webhooks.ts'
 import { splitHostPort } from './ports.ts'
 import { RateLimit } from './rate-limit.ts'
@@ -110,7 +111,8 @@ function operatorDesk(app: Context, routes: readonly Route[]) {
 /** The routes of one origin, its own description among them. */
 function routesOf(routes: readonly Route[], app: Context, surface: Surface, told: Told): Route[] {
   const own = routes.filter((route) => (route.surface ?? 'app') === surface || route.surface === 'both')
-  return [...own, openapiRoute(routes, app.config, surface, told)]
+  const combined = surface === 'app' ? [combinedOpenapiRoute(routes, app.config, told)] : []
+  return [...own, openapiRoute(routes, app.config, surface, told), ...combined]
 }
 
 function openListener(desk: Desk): Listener {

@@ -98,7 +98,12 @@ export class Listener {
   /** Accepts nothing more, lets what is under way finish, and closes idle connections. */
   close(): Promise<void> {
     this.#stopping = true
-    for (const res of this.#under.values()) if (!res.headersSent) res.shouldKeepAlive = false
+    for (const [socket, res] of this.#under) {
+      if (!res.headersSent) res.shouldKeepAlive = false
+      // Whether a client that closed its half still waits cannot be known: the end waits for those that are there for certain.
+      if (socket.readableEnded) socket.destroy()
+      else socket.once('end', () => socket.destroy())
+    }
     return new Promise((resolve) => {
       const cut = this.#clock.after(STOP_MS, () => this.server.closeAllConnections())
       this.server.close(() => {

@@ -1,12 +1,56 @@
-// Pages that explain: where things are, and what each error means (`doc_url` of every error leads here).
+// The documentation: the Markdown of docs/ as pages without a script, and the API reference.
 
 import { Type } from 'typebox'
-import { ERRORS } from '../http/errors.ts'
-import { type Route, route } from '../http/route.ts'
-import { html } from './markup.ts'
-import { goTo, showPageError, sitePage } from './site.ts'
+import { sha256 } from '../base/secrets.ts'
+import { bytes, page, type Route, route } from '../http/route.ts'
+import { docPage } from './doc-frame.ts'
+import { DOC_ENTRIES, readDocument } from './doc-pages.ts'
+import { DOC_STYLE, REFERENCE_STYLE } from './doc-style.ts'
+import { referencePage, referenceScript } from './reference.ts'
+import { goTo, showPageError } from './site.ts'
 
-const page = {
+/** A stylesheet whose path changes with its content, so that browsers may keep it for ever. */
+function stylesheet(operation: string, content: Buffer): { path: string; route: Route } {
+  const tag = sha256(content).toString('base64url').slice(0, 16)
+  const path = `/docs/${tag}.css`
+  const served = route({
+    method: 'GET',
+    path,
+    root: true,
+    hidden: true,
+    operation,
+    tag: 'Pages',
+    summary: 'A stylesheet of the documentation.',
+    as: 'none',
+    uncounted: true,
+    produces: ['text/css'],
+    reply: Type.Unknown(),
+    async handle() {
+      return bytes({
+        type: 'text/css; charset=utf-8',
+        sizeBytes: content.length,
+        etag: `W/"${tag}"`,
+        headers: { 'Cache-Control': 'public, max-age=31536000, immutable' },
+        async *read(start, end) {
+          yield content.subarray(start, end)
+        },
+      })
+    },
+  })
+  return { path, route: served }
+}
+
+const docStyle = stylesheet('getDocStylesheet', DOC_STYLE)
+const referenceStyle = stylesheet('getReferenceStylesheet', REFERENCE_STYLE)
+
+const HEADERS = {
+  'Content-Security-Policy':
+    "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+  'Referrer-Policy': 'no-referrer',
+  'X-Frame-Options': 'DENY',
+}
+
+const PAGE = {
   method: 'GET',
   root: true,
   hidden: true,
@@ -17,69 +61,56 @@ const page = {
   reply: Type.Unknown(),
 } as const
 
-/** What a program does about each; the meaning stands in the table of errors. */
-const ADVICE: Readonly<Record<keyof typeof ERRORS, string>> = {
-  invalid_parameter: 'Correct what `param` names; the same request cannot succeed.',
-  missing_parameter: 'Add what `param` names.',
-  authentication_required:
-    'Send `Authorization: Bearer …` with a key that is active. `WWW-Authenticate` names where one comes from.',
-  insufficient_permissions: 'Use a key with the permission that the message names.',
-  not_found: 'Look at the id. What belongs to another team is answered the same way.',
-  method_not_allowed: 'Use one of the methods in the header `Allow`.',
-  not_acceptable: 'Ask for a type this path produces, or leave `Accept` out.',
-  conflict: 'Read the resource again and decide anew; with `If-Match`, take the new `ETag`.',
-  idempotency_conflict:
-    'With `Retry-After`: wait and repeat. Without: the key was used for another body, take a fresh one.',
-  payload_too_large: 'Send less at once; large files go up as attachments first.',
-  unsupported_media_type: 'Send JSON in UTF-8, or the type that `Accept-Post` names.',
-  range_not_satisfiable: 'Ask for a range within the size in `Content-Range`.',
-  validation_error: 'Correct the members in `errors`; each has a `field`, a `code` and a sentence.',
-  rate_limit_exceeded: 'Wait the seconds of `Retry-After`; `X-RateLimit-Remaining` tells beforehand.',
-  internal_error: 'Repeat it later; if it stays, tell the operator the `request_id`.',
-  service_unavailable: 'Repeat it after the seconds of `Retry-After`.',
+async function show(name: string) {
+  const { title, summary, headings, body } = await readDocument(name)
+  const index = DOC_ENTRIES.findIndex((one) => one.name === name)
+  const [previous, next] = [DOC_ENTRIES[index - 1], DOC_ENTRIES[index + 1]]
+  const { path } = DOC_ENTRIES[index]!
+  const text = docPage({ title, path, description: summary, headings, body, previous, next }, docStyle.path)
+  return page({ status: 200, html: text, headers: HEADERS })
 }
 
-const showErrors = route({
-  ...page,
-  path: '/docs/errors',
-  operation: 'showErrors',
-  summary: 'What each error means and what to do about it.',
-  async handle() {
-    const entries = Object.entries(ERRORS).map(([code, { status, retryable, meaning }]) => {
-      const advice = ADVICE[code as keyof typeof ERRORS]
-      return html`<section class="card" id="${code}"><h2><code>${code}</code></h2><p>${meaning}</p>
-<dl><dt>Status</dt><dd>${status}</dd><dt>Repeating helps</dt><dd>${retryable ? 'yes, later' : 'no'}</dd><dt>What to do</dt><dd>${advice}</dd></dl></section>`
-    })
-    const intro = html`<p>Every error has the same form. Go by <code>error.code</code>; messages are for people and may change.</p>`
-    return sitePage({ title: 'Errors', body: html`${intro}${entries}`, session: null })
-  },
-})
-
-const showDocs = route({
-  ...page,
+const showOverview = route({
+  ...PAGE,
   path: '/docs',
   operation: 'showDocs',
-  summary: 'Where things are.',
-  async handle({ app: { config } }) {
-    const links = [
-      [`${config.APP_ORIGIN}/api/v1/openapi.json`, 'The Management and Mailbox API (OpenAPI 3.1)'],
-      [`${config.SEND_ORIGIN}/api/v1/openapi.json`, 'The Sending API (OpenAPI 3.1)'],
-      ['/docs/errors', 'What each error means'],
-      ['/auth.md', 'How an agent gets an inbox'],
-      ['/owner/sign-in', 'Sign in'],
-    ].map(([href, text]) => html`<li><a href="${href!}">${text!}</a></li>`)
-    return sitePage({ title: 'Mailstead', body: html`<ul>${links}</ul>`, session: null })
-  },
+  summary: 'Shows the first page of the documentation.',
+  handle: () => show('README'),
+})
+
+const showDocument = route({
+  ...PAGE,
+  path: '/docs/{page}',
+  operation: 'showDocument',
+  summary: 'Shows one page of the documentation.',
+  params: Type.Object({ page: Type.String({ pattern: '^[a-z-]{1,40}$' }) }),
+  handle: ({ params }) => show(params.page),
+})
+
+const showReference = route({
+  ...PAGE,
+  path: '/docs/api',
+  operation: 'showReference',
+  summary: 'Shows the API reference.',
+  handle: async () => referencePage(referenceStyle.path),
 })
 
 const showHome = route({
-  ...page,
+  ...PAGE,
   path: '/',
   operation: 'showHome',
-  summary: 'Leads whoever opens the bare address to where things are.',
+  summary: 'Redirects to the documentation.',
   async handle() {
     return goTo('/docs')
   },
 })
 
-export const docPages: readonly Route[] = [showErrors, showDocs, showHome]
+export const docPages: readonly Route[] = [
+  showOverview,
+  showReference,
+  showDocument,
+  referenceScript,
+  docStyle.route,
+  referenceStyle.route,
+  showHome,
+]
