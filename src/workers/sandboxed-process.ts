@@ -8,7 +8,7 @@ import { type Clock, systemClock, type Timer } from '../base/clock.ts'
 const MEMORY = ['--max-old-space-size=224', '--max-semi-space-size=16']
 /** A process without work for so long is ended: it costs some 50 MB. */
 const IDLE_MS = 60_000
-const ROOT = resolve(import.meta.dirname, '../../..')
+const ROOT = resolve(import.meta.dirname, '../..')
 /** It may read its own code, and do nothing else: no writing, no other process. */
 const RIGHTS = [
   '--permission',

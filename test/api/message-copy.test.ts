@@ -25,10 +25,10 @@ after(() => house.close())
 const team = await house.team()
 const other = await house.team('Other')
 await team.domain('shop.test')
-await other.domain('else.test')
+await other.domain('others.test')
 const ana = await team.mailbox('ana@shop.test')
 const bob = await team.mailbox('bob@shop.test')
-const eve = await other.mailbox('eve@else.test')
+const eve = await other.mailbox('eve@others.test')
 let folders: Map<string, string>
 
 before(async () => {

@@ -56,8 +56,8 @@ test('threads of a list are followed by the message that stands for each', async
 
 test('nothing is told of another mailbox, although it has a thread of the number of one that is gone', async () => {
   const other = await house.team('Other')
-  await other.domain('else.test')
-  const eve = await other.mailbox('eve@else.test')
+  await other.domain('others.test')
+  const eve = await other.mailbox('eve@others.test')
   await receive(house, { to: ana.email, subject: 'Short-lived' })
   const query = 'collapse_threads=true&sort_direction=desc'
   const before = await list('messages', query)
