@@ -140,11 +140,12 @@ export async function serve(
   const house = await openHouse(config, { prepare })
   const { log } = house.app
   const { DATA_DIR: data, APP_ORIGIN: app, SEND_ORIGIN: send } = config
-  log.info({ event: 'appliance.started', ports: house.ports, data, origins: { app, send } }, 'Mailstead is open')
-  opened?.(house)
+  // Before anybody can read that it is open: a signal from then on closes it in order.
   const signalled = new Promise<string>((resolve) => {
     for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => resolve(name))
   })
+  log.info({ event: 'appliance.started', ports: house.ports, data, origins: { app, send } }, 'Mailstead is open')
+  opened?.(house)
   const { db, blobsDb } = house.app
   // Whoever supervises the process starts it again; going on would only refuse mail.
   const broken = Promise.race([db.broken, blobsDb.broken]).then((cause) => ({ cause }))
