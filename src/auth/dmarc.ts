@@ -3,6 +3,7 @@
 import mailauthDmarc from 'mailauth/lib/dmarc/index.js'
 import tools from 'mailauth/lib/tools.js'
 import type { Resolve } from 'mailauth/parts'
+import { getDomain } from 'tldts'
 import type { Author } from '../mime/author.ts'
 import type { AuthResult, SignatureVerdict } from '../mime/message.ts'
 import { clean } from '../mime/one-line.ts'
@@ -76,10 +77,30 @@ export class DmarcCheck {
       }
       const result = undecided(domain, resultOf(response.status.result), identities)
       const reason = clean(reasonOf(result, domain, response.error), REASON_MAX)
-      return { result, policy: response.policy ?? '', domain, reason, aligned }
+      const isUnknown = result === 'temperror' && response.policy === undefined
+      const policy = isUnknown ? await this.#inherited(domain) : (response.policy ?? '')
+      return { result, policy, domain, reason, aligned }
     } catch (error) {
       return undecidable(domain, clean(`DMARC could not be checked: ${error}`, REASON_MAX))
     }
+  }
+
+  /**
+   * What the registered domain asks for of its subdomains: the strictest a message of a name can meet whose own name servers do not
+   * answer. Large zones have delegations nobody serves any more, and whoever forges may choose one of them.
+   */
+  async #inherited(domain: string): Promise<string> {
+    const registered = getDomain(domain)
+    if (registered === null || registered === domain) return ''
+    const { response } = await mailauthDmarc.evaluateDmarc({
+      headerFrom: [`author@${registered}`],
+      fromFields: 1,
+      spfDomains: [],
+      dkimDomains: [],
+      resolver: this.#resolve,
+      strict: true,
+    })
+    return response === false ? '' : (response.sp ?? response.policy ?? '')
   }
 }
 

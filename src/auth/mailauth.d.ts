@@ -61,7 +61,7 @@ declare module 'mailauth/lib/dmarc/index.js' {
       resolver: Resolve
       strict: boolean
     }): Promise<{
-      response: { status: Status; policy?: string; error?: string } | false
+      response: { status: Status; policy?: string; sp?: string; error?: string } | false
       dkimAligned?: Set<string>
     }>
   }

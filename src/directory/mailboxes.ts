@@ -184,6 +184,17 @@ export class Mailboxes extends MailboxReads {
     })
   }
 
+  /** A mailbox that was deleted by a wrong clock, before it was made or ahead of now, is kept from now on. @param slackMs ms */
+  async redateDeleted(slackMs: number): Promise<void> {
+    const now = this.#parts.clock.now()
+    await this.#parts.db.write((tx) =>
+      tx.run(
+        'UPDATE mailboxes SET deleted_at = ? WHERE purged_at IS NULL AND (deleted_at < created_at - ? OR deleted_at > ?)',
+        [now, slackMs, now + slackMs],
+      ),
+    )
+  }
+
   /** Final: its keys end, its address and its aliases are free at once. Doing it twice is no error. @throws ProductError not_found */
   delete(teamId: string, id: string, check?: Check): Promise<Mailbox> {
     return this.#change(teamId, id, async (mailbox, now, tx) => {

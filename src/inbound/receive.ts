@@ -72,7 +72,8 @@ export class Receiver {
   #rate({ peer, judgement }: Passage, refusal: Refusal | null): void {
     const { throttle } = this.#parts
     if (refusal === null) {
-      if (!judgement?.junk) throttle.accepted(peer.address)
+      // Reports, and what is dropped at their well-known addresses, are judged by nobody: they make up for nothing.
+      if (judgement?.junk === false) throttle.accepted(peer.address)
     } else if (refusal.reply.code >= 500 && refusal.reason !== null && OFFENSIVE.has(refusal.reason)) {
       throttle.offended(peer.address, 'refused_message')
     }

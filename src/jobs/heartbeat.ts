@@ -1,6 +1,7 @@
 // Writes a sign of life every minute, and tells the operator when the clock cannot be trusted and when it can again.
 
 import type { Timer } from '../base/clock.ts'
+import { CLOCK_JUMP_MS } from '../base/clock-guard.ts'
 import type { Service } from '../base/lifecycle.ts'
 import type { Context } from '../context.ts'
 import { recheckLate } from '../directory/domains-verification.ts'
@@ -24,6 +25,9 @@ export function openHeartbeat(app: Context): Heartbeat {
     await app.outbound.waiting.redate()
     await app.telling.redate()
     await recheckLate(app.db, clock.now())
+    const [oldest] = await app.directory.teams.list()
+    await app.store.emptying.redate({ now: clock.now(), earliest: oldest?.createdAt ?? 0, slackMs: CLOCK_JUMP_MS })
+    await app.directory.mailboxes.redateDeleted(CLOCK_JUMP_MS)
   })
 
   const beat = async () => {

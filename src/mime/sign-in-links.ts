@@ -6,11 +6,14 @@ import { partText } from './parse.ts'
 /** Secrets taken from one message. The mail that brings a link holds one, in two forms. */
 export const LINK_TOKENS_MAX = 20
 /** Characters looked at in one part, and in all of them. */
-const PART_MAX = 256 * 1024
-const TEXT_MAX = 1024 * 1024
+const PART_MAX = 1024 * 1024
+const TEXT_MAX = 2 * 1024 * 1024
+/** Bytes of a file that may be a forwarded message; larger ones are not looked into. */
+const ATTACHED_MAX = 256 * 1024
 
-// Some mail services rewrite links and put the original, percent-encoded, into a parameter. Case does not matter in `%2F` alone.
-const LINK = /(?:owner(?:\/|%2[Ff])session|invites)(?:\/|%2[Ff])([A-Za-z0-9_-]{43})(?![A-Za-z0-9_-])/g
+// Some mail services rewrite links: they put the original, percent-encoded once or more, into a parameter, or write "_" for "/" and more
+// "_" behind it. What is no secret of ours ends nothing.
+const LINK = /(?:session|invites)(?:\/|_|&#0*47;|&#x0*2f;|&sol;|%(?:25)*2f)([a-z0-9_-]{43})/gi
 
 /**
  * The secrets of links in the texts of a message, those of messages inside it included. Never throws.
@@ -27,19 +30,29 @@ export function linkTokens(bytes: Uint8Array, root: Part | null): string[] {
   return [...found]
 }
 
+function isText({ type }: Part): boolean {
+  return type.startsWith('text/') || type.startsWith('multipart/')
+}
+
 function* textsOf(bytes: Uint8Array, root: Part | null): Generator<string> {
   if (root === null) {
     yield Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1', 0, PART_MAX)
     return
   }
+  yield Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString(
+    'latin1',
+    0,
+    Math.min(root.bodyStart, PART_MAX),
+  )
   let room = TEXT_MAX
   const waiting: Part[] = [root]
   for (let part = waiting.pop(); part !== undefined && room > 0; part = waiting.pop()) {
     if (part.parts.length > 0) waiting.push(...part.parts.toReversed())
-    else if (part.type.startsWith('text/') || part.type.startsWith('multipart/')) {
+    else if (isText(part) || part.bodyEnd - part.bodyStart <= ATTACHED_MAX) {
       const text = partText(bytes, part, Math.min(PART_MAX, room))
       room -= text.length
-      yield text
+      // A message that is attached as a file has a coding of its own: its long lines are joined.
+      yield isText(part) ? text : text.replace(/=\r?\n/g, '')
     }
   }
 }

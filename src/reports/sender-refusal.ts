@@ -18,9 +18,9 @@ const WORDS = [
   /\b(?:mail from|from address|return[- ]path|envelope (?:from|sender))\b.{0,60}\b(?:must|mismatch|denied|rejected|not|does ?n.t)\b/,
   /\b(?:bad|invalid|unauthori[sz]ed|forged) (?:envelope )?(?:sender|mail from|return[- ]path)\b|\bsender verif/,
 ]
-/** Lists and groups, and recipients with rules of their own, refuse a sender that others take. */
+/** Lists and groups, recipients with rules of their own, and the servers of recipients that are asked ahead, refuse a sender that others take. */
 const OF_THE_RECIPIENT =
-  /\bgroup\b|\b(?:mailing |distribution )?list\b|not a member|this recipient|recipient.{0,20}(?:restrict|polic|only accept)/
+  /\bgroup\b|\b(?:mailing |distribution )?list\b|not a member|this recipient|recipient.{0,20}(?:restrict|polic|only accept)|recipient address rejected|undeliverable address|\bhost \S+ said\b/
 
 /** True where a permanent refusal says that this envelope sender is not taken, whoever the recipient is. Linear, never throws. */
 export function refusesSender({ smtpCode, enhancedCode, text }: Reply): boolean {

@@ -3,7 +3,7 @@
 import type { Db } from '../db/db.ts'
 import type { Accounts } from './accounts.ts'
 import { HIDDEN_ROLES } from './folders.ts'
-import { filedBefore, foldersFiledBefore } from './folders-filing.ts'
+import { filedBefore, foldersFiledBefore, redateFiled } from './folders-filing.ts'
 import { idsOf } from './messages/edit-rows.ts'
 import type { MessageEdits } from './messages/edits.ts'
 
@@ -53,6 +53,11 @@ export class Emptying {
       after = rows.at(-1)!.uid
     }
     return taken
+  }
+
+  /** What was thrown away by a wrong clock is not taken for old, nor kept for years. @param limits ms */
+  async redate(limits: { now: number; earliest: number; slackMs: number }): Promise<void> {
+    await this.#parts.db.write((tx) => redateFiled(tx, HIDDEN_ROLES, limits))
   }
 
   /** The next piece behind a UID. */

@@ -84,6 +84,24 @@ export async function filedBefore(
   return end < 0 ? rows : rows.slice(0, end)
 }
 
+/**
+ * Dates what was put into folders of these roles while the clock was wrong: before its message came in, before there was a team, or
+ * ahead of now. It lies there from now on; UIDs go on growing with the time.
+ * @param limits ms
+ */
+export async function redateFiled(
+  tx: Tx,
+  roles: readonly FolderRole[],
+  { now, earliest, slackMs }: { now: number; earliest: number; slackMs: number },
+): Promise<number> {
+  const { changes } = await tx.run(
+    `UPDATE message_folders SET filed_at = ? WHERE folder IN (SELECT n FROM folders WHERE role IN (${roles.map(() => '?').join(', ')}))
+       AND (filed_at < ? OR filed_at < received_at - ? OR filed_at > ?)`,
+    [now, ...roles, earliest, slackMs, now + slackMs],
+  )
+  return changes
+}
+
 /** Takes messages that are gone out of their folders; nothing is counted: the folders go as well. */
 export async function unfileMessages(tx: Tx, messages: readonly number[]): Promise<void> {
   await tx.run(`DELETE FROM message_folders WHERE message IN (${messages.map(() => '?').join(', ')})`, messages)

@@ -9,6 +9,8 @@ import { renewUidValidity, skipUids } from './folders-numbers.ts'
 export const SKIPPED_AFTER_CRASH = 4096
 /** More than a mailbox changes between two backups. */
 export const SKIPPED_AFTER_RESTORE = 1_000_000
+/** Numbers more for each second: the same backup restored again begins behind what was given after the first time. */
+const SKIPPED_EACH_SECOND = 10_000
 
 /** After an end that was not orderly: what was committed and not flushed may be gone, its numbers may be known. */
 export async function renumberAfterCrash(tx: Tx): Promise<void> {
@@ -18,6 +20,6 @@ export async function renumberAfterCrash(tx: Tx): Promise<void> {
 
 /** In a database that was taken from a backup: clients know numbers from after it. @param now ms */
 export async function renumberAfterRestore(tx: Tx, now: number): Promise<void> {
-  await raiseFloors(tx, await restartStates(tx, SKIPPED_AFTER_RESTORE))
+  await raiseFloors(tx, await restartStates(tx, SKIPPED_AFTER_RESTORE + Math.floor((now / 1000) * SKIPPED_EACH_SECOND)))
   await renewUidValidity(tx, now)
 }

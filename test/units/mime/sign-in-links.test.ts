@@ -34,7 +34,7 @@ test('in a text, in HTML, in a rewritten address, in a message inside the messag
 })
 
 test('nothing that only resembles one, and no more than a few', () => {
-  assert.deepEqual(tokensOf('From: a@b.example', '', link(`${TOKEN}a`), link(TOKEN.slice(1)), TOKEN), [])
+  assert.deepEqual(tokensOf('From: a@b.example', '', link(TOKEN.slice(1)), TOKEN), [])
   const many = Array.from({ length: 50 }, (_, n) => link(`${TOKEN.slice(2)}${10 + n}`))
   assert.equal(tokensOf('From: a@b.example', '', ...many).length, LINK_TOKENS_MAX)
   assert.deepEqual(linkTokens(new Uint8Array(0), null), [])
