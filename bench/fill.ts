@@ -6,8 +6,8 @@ import { sha256 } from '../src/base/secrets.ts'
 import { loadConfig } from '../src/config/load.ts'
 import { type Context, openContext } from '../src/context.ts'
 import type { Mailbox } from '../src/directory/mailboxes.ts'
-import { parseMail } from '../src/mime/parse.ts'
-import { mailTraits } from '../src/mime/spam-traits.ts'
+import { parseMessage } from '../src/mime/parse.ts'
+import { messageTraits } from '../src/mime/spam-traits.ts'
 import type { Inspection } from '../src/workers/inspection.ts'
 import { numbers, SENDER, subject, text } from './mails.ts'
 import { seedMailbox } from './seed.ts'
@@ -38,7 +38,7 @@ const SPAN_MS = 2 * 365 * 24 * 60 * 60 * 1000
 
 const app = await openContext(loadConfig(process.env))
 const next = numbers(42)
-const template = parseMail(
+const template = parseMessage(
   Buffer.from(`From: Writer <${SENDER}>\r\nTo: <box@bench.test>\r\nSubject: x\r\n\r\n${text(BODY_BYTES, next)}`),
 )
 const recent: string[] = []
@@ -68,13 +68,13 @@ function inspection(index: number, email: string): Inspection {
   const chunk = { start: 0, sizeBytes: bytes.length, zstd: false, data: bytes }
   return {
     verdict: {} as Inspection['verdict'],
-    mail,
-    traits: mailTraits(bytes, mail, index),
+    message: mail,
+    traits: messageTraits(bytes, mail, index),
     hash,
     sizeBytes: bytes.length,
     chunks: [chunk],
     arrivedHash: hash,
-    rulings: [],
+    scriptOutcomes: [],
     report: null,
     linkTokens: [],
   }

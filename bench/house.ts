@@ -2,7 +2,7 @@
 
 import process from 'node:process'
 import { loadConfig } from '../src/config/load.ts'
-import { openHouse } from '../src/main.ts'
+import { openAppliance } from '../src/main.ts'
 import { seedMailbox } from './seed.ts'
 
 /** What the parent is told once the doors are open. */
@@ -13,7 +13,7 @@ export interface HouseReady {
   keys: string[]
 }
 
-const house = await openHouse(loadConfig(process.env))
+const house = await openAppliance(loadConfig(process.env))
 const keys: string[] = []
 for (const email of process.argv.slice(2)) keys.push((await seedMailbox(house.app, email)).key)
 process.send!({ smtp: house.ports.smtp, app: house.ports.app, keys } satisfies HouseReady)

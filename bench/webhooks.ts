@@ -73,9 +73,9 @@ export async function benchWebhooks(folder: string, events: number): Promise<voi
   const env = { ...applianceEnv(join(folder, 'webhooks'), dns.address), ALLOW_PRIVATE_WEBHOOKS: 'true' }
   const app = await openContext(loadConfig(env, join(folder, 'none.json')), { log: openLog('error') })
   const team = await app.directory.teams.create({ name: 'Bench' })
-  const dispatcher = app.telling.dispatcher()
+  const dispatcher = app.eventDispatch.dispatcher()
   await dispatcher.start()
-  const subscribe = (hook: Hook) => app.telling.webhooks.create(team.id, { url: hook.url(), eventTypes: ['*'] })
+  const subscribe = (hook: Hook) => app.eventDispatch.webhooks.create(team.id, { url: hook.url(), eventTypes: ['*'] })
   await subscribe(hooks[0]!)
   const waits = await probe(app, team.id, hooks[0]!)
   for (const hook of hooks.slice(1)) await subscribe(hook)

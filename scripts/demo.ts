@@ -10,7 +10,7 @@ import process from 'node:process'
 import { createTransport } from 'nodemailer'
 import { loadConfig } from '../src/config/load.ts'
 import { firstTeam } from '../src/directory/first-team.ts'
-import { type House, openHouse } from '../src/main.ts'
+import { type Appliance, openAppliance } from '../src/main.ts'
 import { startDns } from '../test/support/dns.ts'
 import { type MailServer, startMailServer } from '../test/support/mail-server.ts'
 import { type DemoMail, demoMails, NOISY_DOMAIN, zone } from './demo-mails.ts'
@@ -60,7 +60,7 @@ async function choosePort(usual: number): Promise<string> {
   throw new Error('There is no free port.')
 }
 
-async function open(dataDir: string, dns: string, other: MailServer): Promise<House> {
+async function open(dataDir: string, dns: string, other: MailServer): Promise<Appliance> {
   const settings = {
     DATA_DIR: dataDir,
     HTTP_PORT: await choosePort(8080),
@@ -75,7 +75,7 @@ async function open(dataDir: string, dns: string, other: MailServer): Promise<Ho
     ALLOW_PRIVATE_SMTP_HOSTS: 'true',
     LOG_LEVEL: 'warn',
   }
-  return openHouse(loadConfig(settings, join(dataDir, 'no-settings-file.json')))
+  return openAppliance(loadConfig(settings, join(dataDir, 'no-settings-file.json')))
 }
 
 async function makeMailbox(call: Call, email: string, name: string): Promise<Mailbox> {
@@ -104,7 +104,7 @@ async function post(port: number, mails: readonly DemoMail[]): Promise<void> {
   transport.close()
 }
 
-function showWhatToTry(house: House, rootKey: string, mailbox: Mailbox, message: string): void {
+function showWhatToTry(house: Appliance, rootKey: string, mailbox: Mailbox, message: string): void {
   const origin = house.app.config.APP_ORIGIN
   const curl = (key: string, path: string) => `curl -H 'Authorization: Bearer ${key}' '${origin}/api/v1${path}'`
   heading('Now you', 'every line can be pasted as it is')
@@ -129,7 +129,7 @@ function showWhatToTry(house: House, rootKey: string, mailbox: Mailbox, message:
 }
 
 /** @param isOnce whether the appliance ends with the story */
-async function tell(house: House, other: MailServer, isOnce: boolean): Promise<void> {
+async function tell(house: Appliance, other: MailServer, isOnce: boolean): Promise<void> {
   const { APP_ORIGIN: origin } = house.app.config
   heading('1  The appliance is up', 'on an empty folder; settings tell its ports, and where the servers of others are')
   line(`mail comes in on 127.0.0.1:${house.ports.smtp}, the API answers on ${origin}`)

@@ -1,16 +1,16 @@
-// The waist of the house: everything below, wired into one plain object.
+// The application context: opens the data folder and connects the services of the appliance.
 
 import { readFileSync } from 'node:fs'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { type Agents, openAgents } from './agents/agents.ts'
-import type { AgentParts } from './agents/deps.ts'
+import type { AgentDeps } from './agents/deps.ts'
 import { SendAllowance } from './agents/send-allowance.ts'
 import { type Clock, systemClock } from './base/clock.ts'
 import type { ClockGuard } from './base/clock-guard.ts'
 import { ProductError } from './base/errors.ts'
 import { closeAll } from './base/lifecycle.ts'
 import { type Log, openLog } from './base/log.ts'
-import { openWake, type Wake } from './base/notifier.ts'
+import { type Notifier, openNotifier } from './base/notifier.ts'
 import { openResolver, type Resolver } from './base/resolver.ts'
 import { Vault } from './base/secrets.ts'
 import { VirusScan } from './base/virus-scan.ts'
@@ -21,10 +21,10 @@ import { DbThreads } from './db/threads.ts'
 import { type Directory, openDirectory } from './directory/directory.ts'
 import { Outbox } from './events/outbox.ts'
 import { ReceivedEvents } from './events/received-events.ts'
-import { Telling } from './events/webhooks/webhooks.ts'
+import { EventDispatch } from './events/webhooks/webhooks.ts'
 import { type Outbound, openOutbound } from './outbound/outbound.ts'
 import { People } from './people/people.ts'
-import type { Appliance } from './store/appliance/appliance.ts'
+import type { DataFolderIdentity } from './store/appliance/appliance.ts'
 import { openDatabases } from './store/appliance/databases.ts'
 import type { CloseLinks } from './store/deliver.ts'
 import { Following } from './store/following.ts'
@@ -33,11 +33,11 @@ import { Cleaner } from './workers/cleaner.ts'
 import { Extractor } from './workers/extractor.ts'
 import { Inspector } from './workers/inspector.ts'
 
-// Two cores: one thread inspects mail while this one talks; one more may search.
+// For two cores: one thread authenticates and parses messages while the main thread serves connections; one more scans and searches.
 const INSPECT_THREADS = 1
 const SCAN_THREADS = 1
 
-/** What every door of the house works with. */
+/** What listeners, workers and commands work with. */
 export interface Context {
   config: Config
   clock: Clock
@@ -46,55 +46,96 @@ export interface Context {
   folder: DataFolder
   db: Db
   blobsDb: Db
-  /** What ties the databases together. */
-  appliance: Appliance
+  /** Id, liveness and clock state that tie the databases together. */
+  appliance: DataFolderIdentity
   /** Whether the clock can be trusted. */
   guard: ClockGuard
   vault: Vault
   resolver: Resolver
-  /** Rings across the threads of the house. */
-  wake: Wake
+  /** Notifies the other threads of the process about new work. */
+  notifier: Notifier
   directory: Directory
-  /** Members of teams, and how they sign in. */
+  /** Members of teams, their sessions and sign-in links. */
   people: People
   /** Inboxes that agents registered, and who owns them. */
   agents: Agents
-  /** What happened, waiting to be told. */
+  /** Events that have not been dispatched yet. */
   outbox: Outbox
-  /** Who asked to be told of it. */
-  telling: Telling
+  /** Sends events to webhook subscriptions. */
+  eventDispatch: EventDispatch
   store: Store
-  /** Tells who follows a mailbox that it changed. */
+  /** Notifies the clients that follow a mailbox about its changes. */
   following: Following
   outbound: Outbound
   /** Threads that authenticate and parse arriving mail. */
   inspector: Inspector
-  /** Tells what a mail says from what hangs on it. */
+  /** Separates the new text of a message from quotes and signatures. */
   cleaner: Cleaner
-  /** Looks into files. */
+  /** Extracts text from attachments. */
   extractor: Extractor
-  /** Scans uploads; null where nobody does. */
+  /** Scans uploads for viruses; null when CLAMAV_HOST is empty. */
   virusScan: VirusScan | null
-  /** Closes what was opened, the last first; the database is written back before it returns. */
+  /** Closes the services, last opened first; the database is checkpointed before it returns. */
   close(): Promise<void>
 }
 
-/** Parts a caller may bring instead of the usual ones. */
+/** Replacements for defaults, and how the databases are opened. */
 export interface Overrides {
   clock?: Clock
   log?: Log
-  /** Keeps little of the databases in memory: for a thread that works row by row. */
+  /** Uses a small page cache: for a thread that works row by row. */
   lean?: boolean
-  /** Takes the data folder for this process: two appliances on one folder would hand the same mail over twice. */
+  /** Locks the data folder for this process: two appliances on one folder would deliver the same message twice. */
   alone?: boolean
 }
 
 /**
- * Opens the data folder and wires the house. On an empty folder it makes what is missing.
- * @throws ProductError with a sentence that says what is wrong with the folder or a file in it
+ * Opens the data folder and connects the services. In an empty folder it creates what is missing.
+ * @throws ProductError that says what is wrong with the folder or a file in it
  */
 export async function openContext(config: Config, overrides: Overrides = {}): Promise<Context> {
   trustExtra(config.EXTRA_CA_FILE)
+  const base = await openBase(config, overrides)
+  const { clock, log, db, blobsDb, guard, vault, resolver, notifier, outbox } = base
+  const eventDispatch = new EventDispatch({ db, clock, guard, log, config, vault, resolver, notifier, outbox })
+  const closeLinks = linkCloser(config, log, () => ({ people, agents }))
+  const store = openStore({ db, blobsDb, clock, vault, notifier: notifier, closeLinks })
+  const openAccount = store.openAccount
+  const noteQuotaChange = (tx: Tx, mailboxId: string) => store.quotas.noteRoom(tx, mailboxId)
+  const directory: Directory = openDirectory({
+    ...{ db, clock, vault, resolver, config, openAccount, noteQuotaChange },
+    findForeignIds: (reader, teamId, scope) => outbound.foreignIn(reader, teamId, scope),
+    checkSes: (teamId, name, proven) => outbound.sesIdentities.look(teamId, name, proven),
+    async endSignInsThrough(tx, mailboxId) {
+      await people.endSignInsThrough(tx, mailboxId)
+      await agents.invites.dropThrough(tx, mailboxId)
+    },
+  })
+  const allowance = new SendAllowance({ clock, config })
+  const deps = { db, clock, guard, log, config, vault, resolver, directory, store, outbox, notifier, allowance }
+  const outbound: Outbound = openOutbound(deps)
+  const { teams, domains, mailboxes } = directory
+  const own = { db, clock, vault, config, domains, mailboxes, mailer: outbound.houseMail }
+  const people: People = new People(own)
+  const agents: Agents = openAgents({ ...own, ...agentDeps(outbound), openAccount, teams, people, allowance })
+  const received = new ReceivedEvents(db)
+  const { databases, ...shared } = base
+  const threads = openThreads(config)
+  return {
+    ...{ ...shared, ...threads, directory, people, agents, eventDispatch, store, outbound },
+    following: new Following({ clock, log, notifier: notifier, accounts: store.accounts, received }),
+    virusScan: config.CLAMAV_HOST === '' ? null : new VirusScan(config.CLAMAV_HOST),
+    close: async () => {
+      notifier.close()
+      const { inspector, cleaner, extractor } = threads
+      const closing = [outbound, eventDispatch, inspector, cleaner, extractor, resolver, databases]
+      await closeAll(closing.map((one) => () => one.close()))
+    },
+  }
+}
+
+/** Opens what everything else needs: clock, log, data folder, databases, resolver, notifier and outbox. */
+async function openBase(config: Config, overrides: Overrides) {
   const clock = overrides.clock ?? systemClock
   const log = overrides.log ?? openLog(config.LOG_LEVEL)
   const folder = await openDataFolder(config)
@@ -104,67 +145,23 @@ export async function openContext(config: Config, overrides: Overrides = {}): Pr
   const databases = await openDatabases({ folder, threads, lean, alone, clock, log, vault })
   const { db, blobsDb, appliance } = databases
   const resolver = openResolver({ servers: config.DNS_SERVERS, clock })
-  const wake = openWake(config.DATA_DIR)
-  const outbox = new Outbox(wake)
+  const notifier = openNotifier(config.DATA_DIR)
+  const outbox = new Outbox(notifier)
   const { guard } = appliance
-  const telling = new Telling({ db, clock, guard, log, config, vault, resolver, wake, outbox })
-  const closeLinks = closesLinks(config, log, () => ({ people, agents }))
-  const store = openStore({ db, blobsDb, clock, vault, wake, closeLinks })
-  const openAccount = store.openAccount
-  const noteRoom = (tx: Tx, mailboxId: string) => store.quotas.noteRoom(tx, mailboxId)
-  const directory: Directory = openDirectory({
-    ...{ db, clock, vault, resolver, config, openAccount, noteRoom },
-    foreignIn: (reader, teamId, scope) => outbound.foreignIn(reader, teamId, scope),
-    lookAtSes: (teamId, name, proven) => outbound.sesIdentities.look(teamId, name, proven),
-    async endSignInsThrough(tx, mailboxId) {
-      await people.endSignInsThrough(tx, mailboxId)
-      await agents.invites.dropThrough(tx, mailboxId)
-    },
-  })
-  const allowance = new SendAllowance({ clock, config })
-  const parts = { db, clock, guard, log, config, vault, resolver, directory, store, outbox, wake, allowance }
-  const outbound: Outbound = openOutbound(parts)
-  const { teams, domains, mailboxes } = directory
-  const own = { db, clock, vault, config, domains, mailboxes, post: outbound.houseMail }
-  const people: People = new People(own)
-  const agents: Agents = openAgents({ ...own, ...agentDeps(outbound), openAccount, teams, people, allowance })
-  const inspector = new Inspector({ threads: INSPECT_THREADS, dnsServers: config.DNS_SERVERS })
-  const cleaner = new Cleaner()
-  const extractor = new Extractor({ pdfProgram: config.PDFTOTEXT_PATH })
+  return { config, clock, log, folder, vault, databases, db, blobsDb, appliance, guard, resolver, notifier, outbox }
+}
+
+/** Threads that parse messages and files. */
+function openThreads(config: Config) {
   return {
-    config,
-    clock,
-    log,
-    folder,
-    db,
-    blobsDb,
-    appliance,
-    guard,
-    vault,
-    resolver,
-    wake,
-    directory,
-    people,
-    agents,
-    outbox,
-    telling,
-    store,
-    following: new Following({ clock, log, wake, accounts: store.accounts, received: new ReceivedEvents(db) }),
-    outbound,
-    inspector,
-    cleaner,
-    extractor,
-    virusScan: config.CLAMAV_HOST === '' ? null : new VirusScan(config.CLAMAV_HOST),
-    close: async () => {
-      wake.close()
-      const parts = [outbound, telling, inspector, cleaner, extractor, resolver, databases]
-      await closeAll(parts.map((part) => () => part.close()))
-    },
+    inspector: new Inspector({ threads: INSPECT_THREADS, dnsServers: config.DNS_SERVERS }),
+    cleaner: new Cleaner(),
+    extractor: new Extractor({ pdfProgram: config.PDFTOTEXT_PATH }),
   }
 }
 
-/** Ends the links in a message that reaches a mailbox, unless the operator mails them there. */
-function closesLinks(
+/** Revokes sign-in links in a message delivered to a local mailbox, unless SIGN_IN_LINKS_TO_LOCAL allows them. */
+function linkCloser(
   { SIGN_IN_LINKS_TO_LOCAL }: Config,
   log: Log,
   rooms: () => { people: People; agents: Agents },
@@ -174,12 +171,14 @@ function closesLinks(
     const { people, agents } = rooms()
     const links = (await people.links.drop(tx, tokens)) + (await agents.invites.dropLinks(tx, tokens))
     if (links === 0) return
-    tx.afterCommit(() => log.warn({ event: 'people.link_ended', links }, 'A sign-in link reached a mailbox'))
+    tx.afterCommit(() =>
+      log.warn({ event: 'people.link_ended', links }, 'Sign-in link revoked: it was delivered to a local mailbox'),
+    )
   }
 }
 
-/** What agents need of sending. */
-function agentDeps({ waiting, suppressions }: Outbound): Pick<AgentParts, 'stopSending' | 'isSuppressed'> {
+/** The outbound functions that agents need. */
+function agentDeps({ waiting, suppressions }: Outbound): Pick<AgentDeps, 'stopSending' | 'isSuppressed'> {
   return {
     async stopSending(tx, mailboxId) {
       await waiting.reject(tx, mailboxId, 'sending_not_approved', 'The owner does not allow sending.')

@@ -1,4 +1,4 @@
-// Starts the house, waits for a signal, closes it.
+// Starts the appliance, waits for a signal and closes it.
 
 import { routes } from './api/routes.ts'
 import { webhooksTold } from './api/schemas/events.ts'
@@ -12,46 +12,46 @@ import { openInbound } from './inbound/listener.ts'
 import { openHeartbeat } from './jobs/heartbeat.ts'
 import { openProviderWatch } from './jobs/provider-watch.ts'
 import { openProvisioning } from './jobs/provisioning.ts'
-import { openClockwork } from './jobs/scheduler.ts'
+import { openScheduler } from './jobs/scheduler.ts'
 import { openSupervisor } from './jobs/supervisor.ts'
 import { openWorker, WORKERS } from './jobs/workers.ts'
 import { webRoutes } from './pages/routes.ts'
 
-/** The house while it is open. */
-export interface House {
+/** A running appliance. */
+export interface Appliance {
   app: Context
   /** TCP ports that are listened on. */
   ports: { smtp: number; app: number; send: number; operator: number }
-  /** Resolves when nothing is due: checks of accounts, and what workers on this thread have to do. */
+  /** Resolves when no work is due: account checks and the workers on this thread. */
   settle(): Promise<void>
-  /** Stops every part in the reverse order of its start: no new work, finish what was begun, write back. */
+  /** Stops the services in reverse order of their start: accepts no new work, finishes running work, checkpoints the databases. */
   close(): Promise<void>
 }
 
-/** How the house is opened, beside its settings. */
-export interface HouseOptions extends Overrides {
-  /** Whether the workers have threads of their own, as they should, or run on this one and its clock. */
+/** How the appliance is opened, beside its settings. */
+export interface ApplianceOptions extends Overrides {
+  /** Whether workers run in threads of their own (default) or on this thread and its clock, for tests. */
   workers?: 'threads' | 'here'
   /** Checks every reply against its schema before it leaves. */
   checkReplies?: boolean
-  /** Runs when the data folder is open and before anybody is let in. */
+  /** Runs when the data folder is open, before the listeners start. */
   prepare?(app: Context): Promise<void>
 }
 
 /**
- * Opens the house on its data folder.
- * @throws ProductError with one sentence when a setting, the folder or a port is not usable
+ * Opens the appliance on its data folder.
+ * @throws ProductError when a setting, the data folder or a port is not usable
  */
-export async function openHouse(config: Config, options: HouseOptions = {}): Promise<House> {
-  // Nothing is set up, and no key printed, by a start that cannot succeed.
+export async function openAppliance(config: Config, options: ApplianceOptions = {}): Promise<Appliance> {
+  // Checked first, so that a start that cannot succeed sets up nothing and prints no key.
   await checkPorts(listenAddresses(config)).catch((error: unknown) => {
-    throw explain(error)
+    throw explainStartError(error)
   })
   const app = await openContext(config, { ...options, alone: true })
   const inbound = openInbound(app)
   const http = openHttp(app, [...routes, ...webRoutes], {
     checkReplies: options.checkReplies ?? false,
-    told: webhooksTold,
+    webhooks: webhooksTold,
   })
   const watch = openProviderWatch(app)
   const provisioning = openProvisioning(app)
@@ -60,7 +60,7 @@ export async function openHouse(config: Config, options: HouseOptions = {}): Pro
   const heartbeat = openHeartbeat(app)
   const services: Service[] = [
     heartbeat,
-    openClockwork(app),
+    openScheduler(app),
     watch,
     provisioning,
     ...workers,
@@ -83,7 +83,7 @@ export async function openHouse(config: Config, options: HouseOptions = {}): Pro
     }
   } catch (error) {
     await close()
-    throw explain(error)
+    throw explainStartError(error)
   }
   const settle = async () => {
     await heartbeat.settle()
@@ -105,20 +105,20 @@ function listenAddresses(config: Config): ListenAddress[] {
   ]
 }
 
-// What an operator can do something about gets a sentence; the rest stays what it is.
-function explain(error: unknown): unknown {
+// Errors an operator can correct get an explanation; others are passed on unchanged.
+function explainStartError(error: unknown): unknown {
   const isPort = error instanceof PortError
   const { code, address, port } = (isPort ? error.cause : error) as { code?: string; address?: string; port?: number }
   const setting = isPort ? error.setting : 'SMTP_PORT, HTTP_PORT, SEND_PORT or OPERATOR_BIND'
-  const place = `${address} port ${port}`
+  const endpoint = `${address} port ${port}`
   const why = new Map([
     [
       'EADDRINUSE',
-      `${place} is in use by another program, or by a Mailstead that runs already: stop it, or set ${setting} to another one.`,
+      `${endpoint} is in use by another program or another Mailstead. Stop it, or set ${setting} to another one.`,
     ],
-    ['EACCES', `This user may not listen on ${place}: take a port above 1023, or let the container map it.`],
-    ['EADDRNOTAVAIL', `${address} is no address of this machine: see SMTP_BIND, HTTP_BIND and OPERATOR_BIND.`],
-    ['ENOTFOUND', `The host of ${setting} has no address: see SMTP_BIND, HTTP_BIND and OPERATOR_BIND.`],
+    ['EACCES', `This user may not listen on ${endpoint}: use a port above 1023, or map it in the container.`],
+    ['EADDRNOTAVAIL', `${address} is not an address of this machine: check SMTP_BIND, HTTP_BIND and OPERATOR_BIND.`],
+    ['ENOTFOUND', `The host of ${setting} does not resolve: check SMTP_BIND, HTTP_BIND and OPERATOR_BIND.`],
   ]).get(code ?? '')
   if (why !== undefined) return new ProductError('service_unavailable', why, { cause: error })
   return isPort
@@ -127,37 +127,42 @@ function explain(error: unknown): unknown {
 }
 
 /**
- * Runs the house until SIGINT or SIGTERM; a second signal ends the process at once.
- * @throws ProductError when the disk fails: what is not on it is not promised, and nothing more can be
- * @param prepare see {@link HouseOptions}
- * @param opened runs when everything listens
+ * Runs the appliance until SIGINT or SIGTERM; a second signal exits the process immediately.
+ * @throws ProductError when the disk fails: nothing more can be stored durably
+ * @param prepare see {@link ApplianceOptions}
+ * @param opened runs when all listeners are open
  */
 export async function serve(
   config: Config,
-  prepare?: HouseOptions['prepare'],
-  opened?: (house: House) => void,
+  prepare?: ApplianceOptions['prepare'],
+  opened?: (appliance: Appliance) => void,
 ): Promise<void> {
-  const house = await openHouse(config, { prepare })
-  const { log } = house.app
+  const appliance = await openAppliance(config, { prepare })
+  const { log } = appliance.app
   const { DATA_DIR: data, APP_ORIGIN: app, SEND_ORIGIN: send } = config
   // Before anybody can read that it is open: a signal from then on closes it in order.
   const signalled = new Promise<string>((resolve) => {
     for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => resolve(name))
   })
-  log.info({ event: 'appliance.started', ports: house.ports, data, origins: { app, send } }, 'Mailstead is open')
-  opened?.(house)
-  const { db, blobsDb } = house.app
-  // Whoever supervises the process starts it again; going on would only refuse mail.
+  log.info({ event: 'appliance.started', ports: appliance.ports, data, origins: { app, send } }, 'Mailstead is open')
+  opened?.(appliance)
+  const { db, blobsDb } = appliance.app
+  // The process supervisor restarts it; continuing would only reject messages.
   const broken = Promise.race([db.broken, blobsDb.broken]).then((cause) => ({ cause }))
   const end = await Promise.race([signalled, broken])
   for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => process.exit(1))
-  log.info(typeof end === 'string' ? { signal: end } : { err: end.cause }, 'closing')
+  const reason = typeof end === 'string' ? { signal: end } : { err: end.cause }
+  log.info({ event: 'appliance.stopping', ...reason }, 'Mailstead is stopping')
   if (typeof end !== 'string') {
-    // What is closed wants to write as well, and cannot.
-    await house.close().catch((error: unknown) => log.error({ err: error }, 'closing was not clean'))
-    const sentence = `The disk did not keep what was written to ${config.DATA_DIR}: look at it before Mailstead is started again.`
+    // Closing writes as well, and fails on the same disk.
+    await appliance
+      .close()
+      .catch((error: unknown) =>
+        log.error({ event: 'appliance.stop_failed', err: error }, 'Mailstead did not stop cleanly'),
+      )
+    const sentence = `Writes to ${config.DATA_DIR} failed. Check the disk before you start Mailstead again.`
     throw new ProductError('service_unavailable', sentence, { cause: end.cause })
   }
-  await house.close()
-  log.info('closed')
+  await appliance.close()
+  log.info({ event: 'appliance.stopped' }, 'Mailstead stopped')
 }

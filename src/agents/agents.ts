@@ -1,7 +1,7 @@
-// Agents: inboxes strangers' programs register for themselves, and the people who may own them.
+// Agents: programs that register an inbox for themselves, and the people who own them.
 
 import { Assertions } from './assertions.ts'
-import type { AgentParts } from './deps.ts'
+import type { AgentDeps } from './deps.ts'
 import { Grants } from './grants.ts'
 import { Invites } from './invites.ts'
 import { Owners } from './owners.ts'
@@ -20,7 +20,7 @@ export interface Agents {
   grants: Grants
   invites: Invites
   ownership: Ownership
-  /** What owners do on their pages. */
+  /** Actions of owners on their pages. */
   owners: Owners
   allowance: SendAllowance
   switches: Switches
@@ -28,14 +28,14 @@ export interface Agents {
 
 const POW_PURPOSE = 'proof-of-work'
 
-export function openAgents(parts: AgentParts): Agents {
-  const { clock, config, db, vault } = parts
+export function openAgents(deps: AgentDeps): Agents {
+  const { clock, config, db, vault } = deps
   const secret = config.POW_SECRET || vault.mac(POW_PURPOSE, '').toString('base64url')
-  const registrations = new Registrations(parts)
-  const tokens = new AgentTokens(parts)
+  const registrations = new Registrations(deps)
+  const tokens = new AgentTokens(deps)
   const assertions = new Assertions({ db, clock, vault, issuer: `${config.APP_ORIGIN}/agent-auth` })
-  const ownership = new Ownership({ ...parts, registrations, tokens, assertions })
-  const invites = new Invites({ ...parts, registrations, ownership })
+  const ownership = new Ownership({ ...deps, registrations, tokens, assertions })
+  const invites = new Invites({ ...deps, registrations, ownership })
   return {
     proofOfWork: new ProofOfWork({ clock, secret, cost: config.POW_COST }),
     registrations,
@@ -43,9 +43,9 @@ export function openAgents(parts: AgentParts): Agents {
     tokens,
     ownership,
     invites,
-    owners: new Owners({ ...parts, registrations, ownership, invites }),
-    grants: new Grants({ ...parts, registrations, tokens, assertions, invites }),
-    allowance: parts.allowance,
-    switches: new Switches(parts),
+    owners: new Owners({ ...deps, registrations, ownership, invites }),
+    grants: new Grants({ ...deps, registrations, tokens, assertions, invites }),
+    allowance: deps.allowance,
+    switches: new Switches(deps),
   }
 }

@@ -1,4 +1,4 @@
-// Assertions of identity: short signed statements (JWS, ES256) an agent trades for tokens, and the keys that sign them.
+// Identity assertions: signed JWTs (ES256) that an agent exchanges for tokens (RFC 7523), and the keys that sign them.
 
 import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto'
 import { calculateJwkThumbprint, type JWK, jwtVerify, SignJWT } from 'jose'
@@ -7,10 +7,10 @@ import { randomName } from '../base/ids.ts'
 import type { Vault } from '../base/secrets.ts'
 import type { Db } from '../db/db.ts'
 
-/** What an assertion says. */
+/** The claims of an assertion. */
 export interface Assertion {
   registrationId: string
-  /** 1 before an owner decided, 2 for one that came through the claim token and may send. */
+  /** 1 when issued before the owner's decision; 2 when issued to the claim token of an approved agent, which may send. */
   version: 1 | 2
   /** ms */
   expiresAt: number
@@ -23,15 +23,15 @@ export interface SignedAssertion {
 }
 
 const ALGORITHM = 'ES256'
-const TYPE = 'agent-identity+jwt'
+const JWT_TYPE = 'agent-identity+jwt'
 const DAY_MS = 86_400_000
-/** How long an assertion lives, ms, by version (decisions §11.3, §11.7). */
+/** Lifetime of an assertion by version, ms (decisions §11.3, §11.7). */
 const LIFETIME_MS = { 1: 30 * DAY_MS, 2: 90 * DAY_MS } as const
 const PURPOSE = 'agent-key'
 const TOKEN_MAX = 4096
-/** The key that signs and the one before it. */
+/** The signing key and its predecessor. */
 const KEYS_SHOWN = 2
-// A second of a peer's clock is no reason to take what is over.
+// Seconds. The issuer is this appliance, so there is no clock skew to allow for.
 const TOLERANCE = 0
 
 interface SigningKey {
@@ -40,22 +40,22 @@ interface SigningKey {
 }
 
 export class Assertions {
-  readonly #parts: { db: Db; clock: Clock; vault: Vault; issuer: string }
+  readonly #deps: { db: Db; clock: Clock; vault: Vault; issuer: string }
   #current: { kid: string; key: SigningKey } | undefined
 
-  /** @param parts `issuer` is the address of the authorization server */
-  constructor(parts: { db: Db; clock: Clock; vault: Vault; issuer: string }) {
-    this.#parts = parts
+  /** @param deps `issuer` is the address of the authorization server */
+  constructor(deps: { db: Db; clock: Clock; vault: Vault; issuer: string }) {
+    this.#deps = deps
   }
 
-  /** A new assertion for a registration. */
+  /** Signs a new assertion for a registration. */
   async sign(registrationId: string, email: string, version: 1 | 2): Promise<SignedAssertion> {
-    const { clock, issuer } = this.#parts
+    const { clock, issuer } = this.#deps
     const key = await this.#signing()
     const now = Math.floor(clock.now() / 1000)
     const end = now + LIFETIME_MS[version] / 1000
     const token = await new SignJWT({ email, ver: version })
-      .setProtectedHeader({ alg: ALGORITHM, typ: TYPE, kid: key.kid })
+      .setProtectedHeader({ alg: ALGORITHM, typ: JWT_TYPE, kid: key.kid })
       .setIssuer(issuer)
       .setAudience(issuer)
       .setSubject(registrationId)
@@ -67,16 +67,16 @@ export class Assertions {
   }
 
   /**
-   * What an assertion of ours says; undefined for everything else.
-   * @param options `expired` takes one that is over as well, for ending what it stands for
+   * Verifies an assertion of this appliance; undefined for any other text.
+   * @param options `expired` accepts an expired one too, for revoking its registration
    */
   async read(token: string, options: { expired?: boolean } = {}): Promise<Assertion | undefined> {
-    const { clock, issuer } = this.#parts
+    const { clock, issuer } = this.#deps
     if (token.length > TOKEN_MAX) return undefined
     try {
       const { payload } = await jwtVerify(token, ({ kid }) => this.#publicKey(kid), {
         algorithms: [ALGORITHM],
-        typ: TYPE,
+        typ: JWT_TYPE,
         issuer,
         audience: issuer,
         requiredClaims: ['sub', 'exp', 'jti', 'ver'],
@@ -91,19 +91,19 @@ export class Assertions {
     }
   }
 
-  /** The public keys as the world may read them: the one that signs, and the one before. */
+  /** The published public keys: the signing key and its predecessor. */
   async jwks(): Promise<{ keys: JWK[] }> {
     await this.#signing()
-    const rows = await this.#parts.db.read.all<{ public: string }>(
+    const rows = await this.#deps.db.read.all<{ public: string }>(
       'SELECT public FROM agent_keys ORDER BY created_at DESC, kid LIMIT ?',
       [KEYS_SHOWN],
     )
     return { keys: rows.map((row) => JSON.parse(row.public) as JWK) }
   }
 
-  /** Signs with a new key from now on; what the one before signed holds until the next time. @returns its `kid` */
+  /** Creates a new signing key; assertions of its predecessor stay valid until the next rotation. @returns its `kid` */
   async rotate(): Promise<string> {
-    const { db, clock, vault } = this.#parts
+    const { db, clock, vault } = this.#deps
     const pair = generateKeyPairSync('ec', { namedCurve: 'P-256' })
     const jwk = pair.publicKey.export({ format: 'jwk' }) as JWK
     const kid = await calculateJwkThumbprint(jwk)
@@ -111,7 +111,7 @@ export class Assertions {
     const sealed = vault.seal(PURPOSE, pair.privateKey.export({ type: 'pkcs8', format: 'der' }))
     await db.write(async (tx) => {
       const last = await tx.get<{ created_at: number }>('SELECT max(created_at) AS created_at FROM agent_keys')
-      // Two in one millisecond still have an order.
+      // Two rotations in one millisecond still have an order.
       const at = Math.max(clock.now(), (last?.created_at ?? 0) + 1)
       await tx.insert('agent_keys', { kid, public: published, private_sealed: sealed, created_at: at })
       await tx.run(
@@ -124,13 +124,13 @@ export class Assertions {
   }
 
   async #signing(): Promise<SigningKey> {
-    const { db, vault } = this.#parts
+    const { db, vault } = this.#deps
     const newest = await this.#newest()
     if (newest === undefined) {
       await this.rotate()
       return this.#signing()
     }
-    // A command of the operator may have changed it.
+    // An operator command in another process may have rotated the key.
     if (this.#current?.kid === newest) return this.#current.key
     const row = await db.read.get<{ private_sealed: Uint8Array }>(
       'SELECT private_sealed FROM agent_keys WHERE kid = ?',
@@ -143,17 +143,17 @@ export class Assertions {
   }
 
   async #newest(): Promise<string | undefined> {
-    const row = await this.#parts.db.read.get<{ kid: string }>(
+    const row = await this.#deps.db.read.get<{ kid: string }>(
       'SELECT kid FROM agent_keys ORDER BY created_at DESC, kid LIMIT 1',
     )
     return row?.kid
   }
 
   async #publicKey(kid: string | undefined): Promise<KeyObject> {
-    const row = await this.#parts.db.read.get<{ public: string }>('SELECT public FROM agent_keys WHERE kid = ?', [
+    const row = await this.#deps.db.read.get<{ public: string }>('SELECT public FROM agent_keys WHERE kid = ?', [
       kid ?? '',
     ])
-    if (row === undefined) throw new Error('No key of ours.')
+    if (row === undefined) throw new Error('Unknown key.')
     return createPublicKey({ key: JSON.parse(row.public), format: 'jwk' })
   }
 }

@@ -1,4 +1,4 @@
-// What agents need of the rest of the house.
+// What the agents room needs from other rooms.
 
 import type { Clock } from '../base/clock.ts'
 import type { Vault } from '../base/secrets.ts'
@@ -7,11 +7,11 @@ import type { Db, Tx } from '../db/db.ts'
 import type { Domains } from '../directory/domains.ts'
 import type { Mailboxes } from '../directory/mailboxes.ts'
 import type { Teams } from '../directory/teams.ts'
-import type { Post } from '../people/deps.ts'
+import type { SystemMailer } from '../people/deps.ts'
 import type { People } from '../people/people.ts'
 import type { SendAllowance } from './send-allowance.ts'
 
-export interface AgentParts {
+export interface AgentDeps {
   db: Db
   clock: Clock
   vault: Vault
@@ -19,13 +19,13 @@ export interface AgentParts {
   teams: Pick<Teams, 'createForAgent'>
   domains: Pick<Domains, 'system'>
   mailboxes: Pick<Mailboxes, 'createForAgent' | 'byEmail' | 'byId' | 'suspendIn' | 'raiseQuota' | 'delete'>
-  /** Makes the mail side of an inbox. */
+  /** Creates the mail account of an inbox: folders and counters. */
   openAccount(tx: Tx, mailboxId: string, email: string): Promise<void>
-  post: Post
+  mailer: SystemMailer
   people: People
   allowance: SendAllowance
-  /** Mail of a mailbox that waits to leave is rejected: nobody allows it any more. */
+  /** Rejects the queued messages of a mailbox, because sending is no longer allowed. */
   stopSending(tx: Tx, mailboxId: string): Promise<void>
-  /** True for an address nobody may write to. */
+  /** True for an address on the appliance-wide suppression list. */
   isSuppressed(email: string): Promise<boolean>
 }

@@ -1,43 +1,43 @@
-// What the token endpoint decides: who gets which token for what, and why not yet (decisions §11.7). It answers with values only.
+// The grants of the OAuth token endpoint: which token an agent gets, or why none (decisions §11.7). Returns values, no HTTP.
 
 import { isSecret } from '../base/secrets.ts'
 import type { Tx } from '../db/db.ts'
 import type { Assertions, SignedAssertion } from './assertions.ts'
-import type { AgentParts } from './deps.ts'
+import type { AgentDeps } from './deps.ts'
 import type { Invites } from './invites.ts'
 import { isAlive, type Registration } from './records.ts'
 import type { Registrations } from './registrations.ts'
-import { type AgentTokens, AUDIENCE_SCOPES, type Audience } from './tokens.ts'
+import { type AgentTokens, AUDIENCE_SCOPES, type TokenAudience } from './tokens.ts'
 
-/** What is asked for beside the credential. */
-export interface Wish {
-  audience: Audience
-  /** Null: all the resource has for agents. */
+/** The requested audience and scopes. */
+export interface GrantRequest {
+  audience: TokenAudience
+  /** Null: all scopes of the audience. */
   scopes: readonly string[] | null
 }
 
-/** Why no token is given. */
-export type Refusal =
+/** Why no token is issued. */
+export type GrantRefusal =
   | 'invalid_grant'
   | 'invalid_scope'
-  /** The inbox is being set up. */
+  /** The inbox is still being set up. */
   | 'provisioning'
-  /** An owner has not allowed it yet, or does not any more. */
+  /** The owner has not approved yet, or has revoked the approval. */
   | 'pending'
-  /** The same, asked too often. */
+  /** As `pending`, but polled too often. */
   | 'slow_down'
-  /** Nobody was invited yet. */
+  /** No owner was invited yet. */
   | 'not_invited'
   | 'declined'
-  /** The invitation, or the claim token itself, is over. */
+  /** The invitation, or the claim token itself, has expired. */
   | 'invite_expired'
   | 'claim_expired'
 
-export type Granted =
+export type GrantResult =
   | { kind: 'granted'; token: string; scopes: readonly string[]; assertion: SignedAssertion | null }
-  | { kind: 'refused'; why: Refusal }
+  | { kind: 'refused'; why: GrantRefusal }
 
-interface Parts extends AgentParts {
+interface Deps extends AgentDeps {
   registrations: Registrations
   tokens: AgentTokens
   assertions: Assertions
@@ -45,105 +45,105 @@ interface Parts extends AgentParts {
 }
 
 const DAY_MS = 86_400_000
-/** An assertion that may send is renewed in its last days. */
+/** An assertion of version 2 is renewed when it expires within this time. */
 const RENEW_MS = 30 * DAY_MS
-/** More answers than this in that time, and an agent is told to slow down (decisions §11.7). */
+/** More polls than this within `PENDING_MS` are answered with `slow_down` (decisions §11.7). */
 const PENDING_MAX = 5
 const PENDING_MS = 10_000
-/** Agents whose polls are remembered at once. */
+/** Agents whose polls are tracked at the same time. */
 const POLLERS_MAX = 10_000
 
 export class Grants {
-  readonly #parts: Parts
+  readonly #deps: Deps
   readonly #polls = new Map<number, number[]>()
 
-  constructor(parts: Parts) {
-    this.#parts = parts
+  constructor(deps: Deps) {
+    this.#deps = deps
   }
 
-  /** An assertion of identity for a token (RFC 7523). */
-  async byAssertion(assertion: string, wish: Wish): Promise<Granted> {
-    const { assertions, registrations } = this.#parts
+  /** Grants a token for an identity assertion (RFC 7523). */
+  async byAssertion(assertion: string, request: GrantRequest): Promise<GrantResult> {
+    const { assertions, registrations } = this.#deps
     const read = await assertions.read(assertion)
     if (read === undefined) return refused('invalid_grant')
-    const granted = await this.#give(wish, (tx) => registrations.byId(tx, read.registrationId), {
-      // What leaked before the owner decided must not gain sending by her decision.
-      barred: read.version === 1 && wish.audience === 'send',
+    const granted = await this.#issue(request, (tx) => registrations.byId(tx, read.registrationId), {
+      // An assertion that leaked before the owner's decision must not gain sending by that decision.
+      barred: read.version === 1 && request.audience === 'send',
     })
-    const isEnding = read.version === 2 && read.expiresAt - this.#parts.clock.now() <= RENEW_MS
+    const isEnding = read.version === 2 && read.expiresAt - this.#deps.clock.now() <= RENEW_MS
     return isEnding ? this.#withAssertion(granted) : granted
   }
 
-  /** The claim token, polled until the owner has approved. */
-  async byClaim(token: string, wish: Wish): Promise<Granted> {
+  /** Grants a token for a claim token, which the agent polls with until the owner has approved. */
+  async byClaim(token: string, request: GrantRequest): Promise<GrantResult> {
     if (!isSecret(token)) return refused('invalid_grant')
-    const granted = await this.#give(wish, (tx) => this.#parts.registrations.byClaim(tx, token), { claims: true })
+    const granted = await this.#issue(request, (tx) => this.#deps.registrations.byClaim(tx, token), { claims: true })
     return this.#withAssertion(granted)
   }
 
-  /** A durable token for one that may send (RFC 8693). */
-  async byExchange(token: string, wish: Wish): Promise<Granted> {
+  /** Exchanges a durable token for an access token (RFC 8693). */
+  async byExchange(token: string, request: GrantRequest): Promise<GrantResult> {
     if (!isSecret(token)) return refused('invalid_grant')
-    return this.#give(wish, (tx) => this.#parts.registrations.byDurable(tx, token), {})
+    return this.#issue(request, (tx) => this.#deps.registrations.byDurable(tx, token), {})
   }
 
-  /** One unit of work reads the registration and writes the token: what ends the one ends the other. */
-  async #give(
-    wish: Wish,
+  /** Reads the registration and writes the token in one unit of work, so that a concurrent revocation revokes the token too. */
+  async #issue(
+    request: GrantRequest,
     find: (tx: Tx) => Promise<Registration | undefined>,
     how: { barred?: boolean; claims?: boolean },
-  ): Promise<Granted & { registration?: Registration }> {
-    const given = await this.#parts.db.write(async (tx) => {
+  ): Promise<GrantResult & { registration?: Registration }> {
+    const issued = await this.#deps.db.write(async (tx) => {
       const registration = await find(tx)
-      const why = await this.#judge(tx, registration, wish, how)
+      const why = await this.#refusalOf(tx, registration, request, how)
       if (why !== null) return { why, registration }
-      const scopes = wish.scopes ?? AUDIENCE_SCOPES[wish.audience]
-      const token = await this.#parts.tokens.mint(tx, registration!.n, wish.audience, scopes)
+      const scopes = request.scopes ?? AUDIENCE_SCOPES[request.audience]
+      const token = await this.#deps.tokens.mint(tx, registration!.n, request.audience, scopes)
       return { why: null, token, registration: registration! }
     })
-    if (given.why === null) {
-      const scopes = wish.scopes ?? AUDIENCE_SCOPES[wish.audience]
-      return { kind: 'granted', token: given.token, scopes, assertion: null, registration: given.registration }
+    if (issued.why === null) {
+      const scopes = request.scopes ?? AUDIENCE_SCOPES[request.audience]
+      return { kind: 'granted', token: issued.token, scopes, assertion: null, registration: issued.registration }
     }
-    const isPending = given.why === 'pending' && given.registration !== undefined
-    return refused(isPending && this.#isHasty(given.registration!.n) ? 'slow_down' : given.why)
+    const isPending = issued.why === 'pending' && issued.registration !== undefined
+    return refused(isPending && this.#pollsTooOften(issued.registration!.n) ? 'slow_down' : issued.why)
   }
 
-  async #judge(
+  async #refusalOf(
     tx: Tx,
     registration: Registration | undefined,
-    { audience, scopes }: Wish,
+    { audience, scopes }: GrantRequest,
     { barred = false, claims = false }: { barred?: boolean; claims?: boolean },
-  ): Promise<Refusal | null> {
+  ): Promise<GrantRefusal | null> {
     if (registration === undefined || registration.state === 'revoked') return 'invalid_grant'
-    const isOver = registration.claimExpiresAt !== null && registration.claimExpiresAt <= this.#parts.clock.now()
-    if (claims && isOver) return 'claim_expired'
+    const isExpired = registration.claimExpiresAt !== null && registration.claimExpiresAt <= this.#deps.clock.now()
+    if (claims && isExpired) return 'claim_expired'
     if (!isAlive(registration)) return claims ? 'claim_expired' : 'invalid_grant'
     if (scopes?.length === 0 || scopes?.some((scope) => !AUDIENCE_SCOPES[audience].includes(scope)))
       return 'invalid_scope'
     if (registration.provisionedAt === null) return 'provisioning'
     if (registration.state === 'approved') return barred ? 'invalid_grant' : null
     if (audience === 'app' && !claims) return null
-    return claims ? this.#whyNot(tx, registration) : 'pending'
+    return claims ? this.#inviteRefusal(tx, registration) : 'pending'
   }
 
-  /** What an agent that polls is told of its last invitation. */
-  async #whyNot(tx: Tx, registration: Registration): Promise<Refusal> {
+  /** The refusal that reports the state of the last invitation to a polling agent. */
+  async #inviteRefusal(tx: Tx, registration: Registration): Promise<GrantRefusal> {
     if (registration.state === 'accepted') return 'pending'
-    const invite = await this.#parts.invites.latest(tx, registration.n)
+    const invite = await this.#deps.invites.latest(tx, registration.n)
     if (invite === undefined) return 'not_invited'
     if (invite.state === 'declined') return 'declined'
     return invite.state === 'expired' ? 'invite_expired' : 'pending'
   }
 
-  async #withAssertion(granted: Granted & { registration?: Registration }): Promise<Granted> {
+  async #withAssertion(granted: GrantResult & { registration?: Registration }): Promise<GrantResult> {
     if (granted.kind === 'refused' || granted.registration === undefined) return granted
     const { id, email } = granted.registration
-    return { ...granted, assertion: await this.#parts.assertions.sign(id, email, 2) }
+    return { ...granted, assertion: await this.#deps.assertions.sign(id, email, 2) }
   }
 
-  #isHasty(registration: number): boolean {
-    const now = this.#parts.clock.now()
+  #pollsTooOften(registration: number): boolean {
+    const now = this.#deps.clock.now()
     const recent = (this.#polls.get(registration) ?? []).filter((time) => time > now - PENDING_MS)
     this.#polls.delete(registration)
     this.#polls.set(registration, [...recent.slice(-PENDING_MAX), now])
@@ -152,6 +152,6 @@ export class Grants {
   }
 }
 
-function refused(why: Refusal): Granted {
+function refused(why: GrantRefusal): GrantResult {
   return { kind: 'refused', why }
 }

@@ -1,15 +1,15 @@
-// How many invitations may be sent: of one agent, to one person, and in all, each in a rolling window (specification §8).
+// Rate limits of invitations: per agent, per recipient and in total, each in a rolling window (specification §8).
 
 import { ProductError } from '../base/errors.ts'
 import type { Tx } from '../db/db.ts'
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
-/** Of one agent a day, to one person an hour, of all an hour. */
+/** Per agent and day, per recipient and hour, in total per hour. */
 export const PER_REGISTRATION = 3
 export const PER_RECIPIENT = 3
 export const IN_ALL = 1000
-/** Older counts matter to no limit. */
+/** Older counts are outside every window. */
 export const DISPATCHES_MS = DAY_MS
 
 /** Counts an invitation. @throws ProductError rate_limit_exceeded */
@@ -18,13 +18,13 @@ export async function takeDispatch(
   { registration, email, now }: { registration: number; email: string; now: number },
 ): Promise<void> {
   const ofAgent = { condition: 'registration = ?', values: [registration], max: PER_REGISTRATION, ms: DAY_MS, now }
-  await checkRoom(tx, ofAgent)
-  await checkRoom(tx, { condition: 'email = ?', values: [email], max: PER_RECIPIENT, ms: HOUR_MS, now })
-  await checkRoom(tx, { condition: '1 = 1', values: [], max: IN_ALL, ms: HOUR_MS, now })
+  await checkLimit(tx, ofAgent)
+  await checkLimit(tx, { condition: 'email = ?', values: [email], max: PER_RECIPIENT, ms: HOUR_MS, now })
+  await checkLimit(tx, { condition: '1 = 1', values: [], max: IN_ALL, ms: HOUR_MS, now })
   await tx.insert('invite_dispatches', { registration, email, at: now })
 }
 
-interface Room {
+interface WindowLimit {
   condition: string
   values: (string | number)[]
   max: number
@@ -33,13 +33,13 @@ interface Room {
   now: number
 }
 
-/** @throws ProductError rate_limit_exceeded until the oldest of the window is out of it */
-async function checkRoom(tx: Tx, { condition, values, max, ms, now }: Room): Promise<void> {
+/** @throws ProductError rate_limit_exceeded until the oldest invitation leaves the window */
+async function checkLimit(tx: Tx, { condition, values, max, ms, now }: WindowLimit): Promise<void> {
   const row = await tx.get<{ at: number }>(
     `SELECT at FROM invite_dispatches WHERE ${condition} AND at > ? ORDER BY at DESC LIMIT 1 OFFSET ?`,
     [...values, now - ms, max - 1],
   )
-  if (row !== undefined) throw tooMany('Too many invitations were sent.', row.at + ms - now)
+  if (row !== undefined) throw tooMany('Too many invitations were sent. Try again later.', row.at + ms - now)
 }
 
 export function tooMany(message: string, waitMs: number): ProductError {

@@ -1,4 +1,4 @@
-// Invitations: an agent names a person as its owner, she gets a mail, and what she decides.
+// Invitations: an agent names a person as its owner; that person gets a message and decides.
 
 import { randomBytes } from 'node:crypto'
 import { conflict, invalid, notFound, ProductError } from '../base/errors.ts'
@@ -6,14 +6,14 @@ import { newId } from '../base/ids.ts'
 import { sha256 } from '../base/secrets.ts'
 import type { Reader, Tx } from '../db/db.ts'
 import { parseMailbox } from '../mime/address.ts'
-import type { AgentParts } from './deps.ts'
+import type { AgentDeps } from './deps.ts'
 import { DISPATCHES_MS, takeDispatch, tooMany } from './invite-limits.ts'
-import { inviteMail } from './invite-mail.ts'
+import { inviteMessage } from './invite-message.ts'
 import type { Ownership } from './ownership.ts'
 import { type Invite, inviteOf, type Registration } from './records.ts'
 import type { Registrations } from './registrations.ts'
 
-/** What the owner sees behind the link. */
+/** An invitation and the registration it is for. */
 export interface OpenInvite {
   invite: Invite
   registration: Registration
@@ -22,59 +22,59 @@ export interface OpenInvite {
 export interface InviteDecision {
   accept: boolean
   approveSending: boolean
-  /** With a refusal: nobody may ask again. */
+  /** With a refusal: no agent may invite this address again. */
   optOut: boolean
 }
 
 const DAY_MS = 86_400_000
-/** How long an invitation is open (specification §8). */
+/** Lifetime of an invitation, ms (specification §8). */
 export const INVITE_MS = 7 * DAY_MS
 const EMAIL_MAX = 254
 const TOKEN_BYTES = 32
 const PROVISIONING_RETRY_SECONDS = 10
 
-interface Parts extends AgentParts {
+interface Deps extends AgentDeps {
   registrations: Registrations
   ownership: Ownership
 }
 
 export class Invites {
-  readonly #parts: Parts
+  readonly #deps: Deps
 
-  constructor(parts: Parts) {
-    this.#parts = parts
+  constructor(deps: Deps) {
+    this.#deps = deps
   }
 
   /**
-   * Asks a person to become the owner. The answer is the same whether mail goes out or not: to who does not want to be asked, and to an
-   * address of this appliance, nothing is mailed.
-   * @throws ProductError conflict (there is an owner), rate_limit_exceeded, service_unavailable (still being set up), validation_error
+   * Invites a person to become the owner. The result does not reveal whether a message is sent: none is sent to a suppressed or opted-out
+   * address, nor to an address of this appliance.
+   * @throws ProductError conflict (the agent has an owner), rate_limit_exceeded, service_unavailable (still being set up), validation_error
    */
   async send(registrationId: string, written: string): Promise<Invite> {
-    const { db, post, isSuppressed, config, people } = this.#parts
+    const { db, mailer, isSuppressed, config, people } = this.#deps
     const email = this.#checkEmail(written)
     const token = newToken()
     const registration = await this.#usable(db.read, registrationId)
     const silent = (await isSuppressed(email)) || (await hasOptedOut(db.read, email))
-    const way = await people.linkMailTo(email)
+    const policy = await people.linkMailPolicy(email)
     const link = this.#urlOf(token)
-    const mail =
-      silent || !way.mailed ? null : await post.prepare(inviteMail(registration, { to: email, link, config }))
-    const mailed = mail !== null && way.mailed ? { token, mailboxId: way.mailboxId, isShown: false } : null
+    const message =
+      silent || !policy.mailed ? null : await mailer.prepare(inviteMessage(registration, { to: email, link, config }))
+    const mailed = message !== null && policy.mailed ? { token, mailboxId: policy.mailboxId, isShown: false } : null
     return db.write(async (tx) => {
       const current = await this.#usable(tx, registrationId)
-      const live = await this.#live(tx, current, email)
-      await takeDispatch(tx, { registration: current.n, email, now: this.#parts.clock.now() })
+      const live = await this.#reusable(tx, current, email)
+      await takeDispatch(tx, { registration: current.n, email, now: this.#deps.clock.now() })
       const invite = live ?? (await this.#make(tx, current, email))
       if (mailed !== null) await this.#setLink(tx, invite.n, mailed)
-      await mail?.sendIn(tx)
+      await message?.sendIn(tx)
       return invite
     })
   }
 
-  /** The invitations a person has not answered yet, the oldest first. */
+  /** The pending invitations of a person, the oldest first. */
   async openFor(email: string): Promise<OpenInvite[]> {
-    const { db, clock, registrations } = this.#parts
+    const { db, clock, registrations } = this.#deps
     const sql = `SELECT * FROM owner_invites WHERE email = ? AND state = 'pending' AND expires_at > ? ORDER BY n`
     const rows = (await db.read.all(sql, [email.toLowerCase(), clock.now()])).map(inviteOf)
     return Promise.all(
@@ -85,14 +85,14 @@ export class Invites {
     )
   }
 
-  /** A link to an open invitation, for the operator to hand over; the one before leads nowhere any more. */
+  /** Creates a link to a pending invitation that the operator hands over; it replaces the previous link. */
   async showLink({ n }: Invite): Promise<string> {
     const token = newToken()
-    await this.#parts.db.write((tx) => this.#setLink(tx, n, { token, mailboxId: null, isShown: true }))
+    await this.#deps.db.write((tx) => this.#setLink(tx, n, { token, mailboxId: null, isShown: true }))
     return this.#urlOf(token)
   }
 
-  /** Ends links before they are used; the invitations stay open. */
+  /** Revokes unused links; the invitations stay pending. @returns how many */
   async dropLinks(tx: Tx, tokens: readonly string[]): Promise<number> {
     let dropped = 0
     for (const token of tokens) {
@@ -104,7 +104,7 @@ export class Invites {
     return dropped
   }
 
-  /** Ends the links that were mailed through a mailbox. */
+  /** Revokes the links that were mailed to a mailbox. */
   async dropThrough(tx: Tx, mailboxId: string): Promise<void> {
     await tx.run(
       `UPDATE owner_invites SET mailbox_id = NULL, token_hash = iif(state = 'pending', randomblob(32), token_hash)
@@ -113,19 +113,19 @@ export class Invites {
     )
   }
 
-  /** What a link leads to; undefined for one that was never made or was replaced. */
+  /** The invitation of a link; undefined for a link that is unknown or was replaced. */
   async open(token: string): Promise<OpenInvite | undefined> {
-    const { read } = this.#parts.db
+    const { read } = this.#deps.db
     const invite = await this.#byToken(read, token)
-    return invite && { invite, registration: (await this.#parts.registrations.byN(read, invite.registration))! }
+    return invite && { invite, registration: (await this.#deps.registrations.byN(read, invite.registration))! }
   }
 
   /**
-   * The owner's decision, once: what was decided before stays. Accepting proves her address.
-   * @returns the invitation as it is now; `decided` is false when it had been decided, or was over
+   * Records the owner's decision; an earlier decision stays. Accepting proves the address of the owner.
+   * @returns the invitation as it is now; `decided` is false when it was decided before or has expired
    */
   async decide(token: string, decision: InviteDecision): Promise<OpenInvite & { decided: boolean }> {
-    const { db, clock, registrations, ownership } = this.#parts
+    const { db, clock, registrations, ownership } = this.#deps
     const now = clock.now()
     const done = await db.write(async (tx) => {
       const invite = await this.#byToken(tx, token)
@@ -134,10 +134,10 @@ export class Invites {
       const registration = (await registrations.byN(tx, invite.registration))!
       if (decision.accept) {
         await ownership.accept(tx, registration, invite.email)
-        await this.#move(tx, invite.n, 'accepted')
+        await this.#setState(tx, invite.n, 'accepted')
         if (decision.approveSending) await ownership.approveSending(tx, registration.id)
       } else {
-        await this.#move(tx, invite.n, 'declined')
+        await this.#setState(tx, invite.n, 'declined')
         await ownership.noteUndecided(tx, registration.n)
         if (decision.optOut) await optOut(tx, invite.email, now)
       }
@@ -146,7 +146,7 @@ export class Invites {
     return { ...done, registration: (await registrations.byN(db.read, done.invite.registration))! }
   }
 
-  /** The last invitation of a registration, whatever became of it. */
+  /** The last invitation of a registration, in any state. */
   async latest(reader: Reader, registration: number): Promise<Invite | undefined> {
     const row = await reader.get('SELECT * FROM owner_invites WHERE registration = ? ORDER BY n DESC LIMIT 1', [
       registration,
@@ -154,9 +154,9 @@ export class Invites {
     return row && inviteOf(row)
   }
 
-  /** Ends the invitations whose time is over, and forgets old counts. @returns how many ended */
+  /** Expires due invitations and deletes old counts. @returns the number of expired invitations */
   async expireDue(): Promise<number> {
-    const { db, clock, ownership } = this.#parts
+    const { db, clock, ownership } = this.#deps
     const now = clock.now()
     const due = await db.read.get(
       `SELECT 1 AS due WHERE EXISTS (SELECT 1 FROM owner_invites WHERE state = 'pending' AND expires_at <= ?)
@@ -165,48 +165,51 @@ export class Invites {
     )
     if (due === undefined) return 0
     return db.write(async (tx) => {
-      const over = await tx.all(
+      const expired = await tx.all(
         `UPDATE owner_invites SET state = 'expired', decided_at = ? WHERE state = 'pending' AND expires_at <= ? RETURNING registration`,
         [now, now],
       )
-      for (const row of over) await ownership.noteUndecided(tx, row.registration as number)
+      for (const row of expired) await ownership.noteUndecided(tx, row.registration as number)
       await tx.run('DELETE FROM invite_dispatches WHERE at <= ?', [now - DISPATCHES_MS])
-      return over.length
+      return expired.length
     })
   }
 
   #checkEmail(written: string): string {
     const mailbox = written.length <= EMAIL_MAX ? parseMailbox(written) : null
-    if (mailbox === null) throw invalid('email', 'invalid_format', 'The email must be one address.')
+    if (mailbox === null) throw invalid('email', 'invalid_format', 'The email must be a single email address.')
     const email = written.toLowerCase()
-    if (!email.endsWith(`@${this.#parts.config.AGENT_MAILBOX_DOMAIN}`)) return email
-    throw invalid('email', 'forbidden_value', 'An owner is a person: the address of an agent cannot be one.')
+    if (!email.endsWith(`@${this.#deps.config.AGENT_MAILBOX_DOMAIN}`)) return email
+    throw invalid('email', 'forbidden_value', 'The address of an agent cannot be an owner. Name a person.')
   }
 
   async #usable(reader: Reader, id: string): Promise<Registration> {
-    const registration = await this.#parts.registrations.byId(reader, id)
+    const registration = await this.#deps.registrations.byId(reader, id)
     if (registration === undefined) throw notFound('registration')
     if (registration.provisionedAt === null) {
       const retryAfter = PROVISIONING_RETRY_SECONDS
-      throw new ProductError('service_unavailable', 'The inbox is still being set up.', { retryAfter })
+      throw new ProductError('service_unavailable', 'The inbox is still being set up. Try again in a few seconds.', {
+        retryAfter,
+      })
     }
     if (registration.state === 'unclaimed' || registration.state === 'invited') return registration
     throw conflict(
       registration.state === 'accepted' || registration.state === 'approved'
-        ? 'The agent has an owner already.'
+        ? 'The agent already has an owner.'
         : `The registration is ${registration.state}.`,
     )
   }
 
-  /** The open invitation of this agent to this person; another one of this agent ends, one of another agent forbids it. */
-  async #live(tx: Tx, registration: Registration, email: string): Promise<Invite | undefined> {
-    const now = this.#parts.clock.now()
+  /** The pending invitation of this agent to this person. Revokes other pending ones of this agent; throws when another agent has one. */
+  async #reusable(tx: Tx, registration: Registration, email: string): Promise<Invite | undefined> {
+    const now = this.#deps.clock.now()
     const row = await tx.get(
       `SELECT * FROM owner_invites WHERE email = ? AND state = 'pending' AND expires_at > ? ORDER BY n LIMIT 1`,
       [email, now],
     )
     if (row === undefined || row.registration !== registration.n) {
-      if (row !== undefined) throw tooMany('This person has an open invitation.', inviteOf(row).expiresAt - now)
+      if (row !== undefined)
+        throw tooMany('This person already has a pending invitation. Try again later.', inviteOf(row).expiresAt - now)
       await tx.run(
         `UPDATE owner_invites SET state = 'revoked', decided_at = ? WHERE registration = ? AND state = 'pending'`,
         [now, registration.n],
@@ -217,10 +220,10 @@ export class Invites {
   }
 
   #urlOf(token: string): string {
-    return `${this.#parts.config.APP_ORIGIN}/invites/${token}`
+    return `${this.#deps.config.APP_ORIGIN}/invites/${token}`
   }
 
-  /** The link before it leads nowhere any more. */
+  /** Replaces the previous link. */
   async #setLink(
     tx: Tx,
     n: number,
@@ -235,18 +238,18 @@ export class Invites {
   }
 
   async #make(tx: Tx, registration: Registration, email: string): Promise<Invite> {
-    const now = this.#parts.clock.now()
+    const now = this.#deps.clock.now()
     await tx.insert('owner_invites', {
       id: newId('ownerInvite'),
       registration: registration.n,
       email,
-      // Nobody has it, until a link is mailed or shown.
+      // A random hash without a known token, until a link is mailed or shown.
       token_hash: sha256(newToken()),
       state: 'pending',
       created_at: now,
       expires_at: now + INVITE_MS,
     })
-    await this.#parts.ownership.noteInvited(tx, registration.n)
+    await this.#deps.ownership.noteInvited(tx, registration.n)
     return (await this.latest(tx, registration.n))!
   }
 
@@ -255,8 +258,8 @@ export class Invites {
     return row && inviteOf(row)
   }
 
-  async #move(tx: Tx, n: number, state: Invite['state']): Promise<void> {
-    await tx.run('UPDATE owner_invites SET state = ?, decided_at = ? WHERE n = ?', [state, this.#parts.clock.now(), n])
+  async #setState(tx: Tx, n: number, state: Invite['state']): Promise<void> {
+    await tx.run('UPDATE owner_invites SET state = ?, decided_at = ? WHERE n = ?', [state, this.#deps.clock.now(), n])
   }
 }
 

@@ -1,12 +1,12 @@
-// The mails that confirm what an owner did: if it was somebody else, she learns it.
+// Messages that confirm an action of an owner, so that they notice an action by another person.
 
 import type { Config } from '../config/config.ts'
-import type { PersonalMail } from '../people/deps.ts'
+import type { PersonalMessage } from '../people/deps.ts'
 import type { Registration } from './records.ts'
 
-export type Deed = 'accepted' | 'accepted_and_approved' | 'approved' | 'sending_revoked' | 'revoked'
+export type OwnerAction = 'accepted' | 'accepted_and_approved' | 'approved' | 'sending_revoked' | 'revoked'
 
-const SENTENCES: Readonly<Record<Deed, { subject: string; text: string }>> = {
+const TEXTS: Readonly<Record<OwnerAction, { subject: string; text: string }>> = {
   accepted: {
     subject: 'You own',
     text: 'You are now the owner of this agent. It can read its mail; it cannot send until you allow it.',
@@ -18,20 +18,25 @@ const SENTENCES: Readonly<Record<Deed, { subject: string; text: string }>> = {
   approved: { subject: 'Sending allowed for', text: 'You allowed this agent to send mail.' },
   sending_revoked: {
     subject: 'Sending stopped for',
-    text: 'You took back that this agent may send mail. What was still waiting was not sent. It can go on reading.',
+    text: "You revoked this agent's permission to send mail. Queued messages were not sent. The agent can still read its mail.",
   },
   revoked: {
-    subject: 'Ended:',
-    text: 'You ended this agent. Its tokens are void, its inbox is closed and will be deleted after 30 days.',
+    subject: 'Agent revoked:',
+    text: 'You revoked this agent. Its tokens are invalid; its inbox is closed and will be deleted after 30 days.',
   },
 }
 
-export function deedLetter(deed: Deed, { email }: Registration, to: string, config: Config): PersonalMail {
-  const { subject, text } = SENTENCES[deed]
+export function ownerActionMessage(
+  action: OwnerAction,
+  { email }: Registration,
+  to: string,
+  config: Config,
+): PersonalMessage {
+  const { subject, text } = TEXTS[action]
   const page = `${config.APP_ORIGIN}/owner/agents`
   return {
     to,
     subject: `${subject} ${email}`,
-    text: `${email}\n\n${text}\n\nYour agents:\n\n${page}\n\nIf this was not you, end the agent on that page.\n`,
+    text: `${email}\n\n${text}\n\nYour agents:\n\n${page}\n\nIf this was not you, revoke the agent on that page.\n`,
   }
 }

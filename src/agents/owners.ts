@@ -1,46 +1,46 @@
-// What an owner does on her pages: each deed is hers to do, is one unit of work, and is confirmed by a mail.
+// Actions of owners on their pages: each is authorised, runs in one unit of work and is confirmed by a message.
 
 import { conflict, notFound } from '../base/errors.ts'
 import type { Tx } from '../db/db.ts'
 import type { People } from '../people/people.ts'
-import type { Session } from '../people/sessions.ts'
-import type { AgentParts } from './deps.ts'
+import type { SignInSession } from '../people/sessions.ts'
+import type { AgentDeps } from './deps.ts'
 import type { InviteDecision, Invites, OpenInvite } from './invites.ts'
-import { type Deed, deedLetter } from './owner-messages.ts'
+import { type OwnerAction, ownerActionMessage } from './owner-messages.ts'
 import type { Ownership } from './ownership.ts'
 import { isAlive, type Registration } from './records.ts'
 import type { Registrations } from './registrations.ts'
 
-interface Parts extends Pick<AgentParts, 'db' | 'config' | 'post'> {
+interface Deps extends Pick<AgentDeps, 'db' | 'config' | 'mailer'> {
   registrations: Registrations
   ownership: Ownership
   invites: Invites
   people: People
 }
 
-/** Who is signed in, and which teams that opens. */
-type Owner = Pick<Session, 'email' | 'teamId'>
+/** The signed-in person and the scope of the session. */
+type Owner = Pick<SignInSession, 'email' | 'teamId'>
 
 export class Owners {
-  readonly #parts: Parts
+  readonly #deps: Deps
 
-  constructor(parts: Parts) {
-    this.#parts = parts
+  constructor(deps: Deps) {
+    this.#deps = deps
   }
 
-  /** The agents of the teams a session opens as their owner, the newest first. */
+  /** The agents of the teams the signed-in person owns, the newest first. */
   async agentsOf(session: Owner): Promise<Registration[]> {
-    const memberships = await this.#parts.people.membershipsOf(session)
+    const memberships = await this.#deps.people.membershipsOf(session)
     const teams = memberships.filter(({ role }) => role === 'owner').map(({ teamId }) => teamId)
-    return this.#parts.registrations.ofTeams(teams)
+    return this.#deps.registrations.ofTeams(teams)
   }
 
   /**
-   * Her answer to an invitation. Who accepts is signed in by the link.
-   * @returns null as session where nothing was accepted now
+   * Records the answer to an invitation. Accepting signs the person in.
+   * @returns a null session unless this call accepted the invitation
    */
-  async answer(token: string, decision: InviteDecision): Promise<OpenInvite & { session: Session | null }> {
-    const { invites, people, db } = this.#parts
+  async answer(token: string, decision: InviteDecision): Promise<OpenInvite & { session: SignInSession | null }> {
+    const { invites, people, db } = this.#deps
     const open = await invites.open(token)
     if (open === undefined) throw notFound('invitation')
     const done = await invites.decide(token, decision)
@@ -51,50 +51,51 @@ export class Owners {
       decision.approveSending ? 'accepted_and_approved' : 'accepted',
     )
     const { invite, registration } = done
-    // Mail proves the address. A link that was shown proves only that somebody vouches for this one agent.
+    // A mailed link proves the address. A link shown by the operator opens only this agent's team.
     const teamId = invite.isShown ? registration.teamId : null
     const scope = { email: invite.email, teamId, mailboxId: invite.mailboxId, shownBy: null }
     return { ...done, session: await db.write((tx) => people.signInAs(tx, scope)) }
   }
 
-  /** @throws ProductError not_found for an agent that is not hers, conflict for one that has ended */
+  /** @throws ProductError not_found for an agent of another owner, conflict for one that has ended */
   approveSending(session: Owner, id: string): Promise<void> {
-    return this.#do(session, id, 'approved', (tx) => this.#parts.ownership.approveSending(tx, id))
+    return this.#do(session, id, 'approved', (tx) => this.#deps.ownership.approveSending(tx, id))
   }
 
   /** @throws ProductError not_found, conflict */
   revokeSending(session: Owner, id: string): Promise<void> {
-    return this.#do(session, id, 'sending_revoked', (tx) => this.#parts.ownership.revokeSending(tx, id))
+    return this.#do(session, id, 'sending_revoked', (tx) => this.#deps.ownership.revokeSending(tx, id))
   }
 
-  /** @param typed the address of the inbox, typed by her to confirm @throws ProductError not_found, conflict */
+  /** @param typed the address of the inbox, typed to confirm @throws ProductError not_found, conflict */
   async revoke(session: Owner, id: string, typed: string): Promise<void> {
     const registration = await this.#own(session, id)
-    if (typed.trim().toLowerCase() !== registration.email) throw conflict('The address typed is not that of the agent.')
-    await this.#do(session, id, 'revoked', (tx) => this.#parts.ownership.revoke(tx, id))
+    if (typed.trim().toLowerCase() !== registration.email)
+      throw conflict('The address does not match the agent. Type the address of its inbox to confirm.')
+    await this.#do(session, id, 'revoked', (tx) => this.#deps.ownership.revoke(tx, id))
   }
 
-  /** Ends every agent of hers. @returns how many */
+  /** Revokes every agent of the owner. @returns how many */
   async revokeAll(session: Owner): Promise<number> {
     const alive = (await this.agentsOf(session)).filter(isAlive)
-    for (const { id } of alive) await this.#do(session, id, 'revoked', (tx) => this.#parts.ownership.revoke(tx, id))
+    for (const { id } of alive) await this.#do(session, id, 'revoked', (tx) => this.#deps.ownership.revoke(tx, id))
     return alive.length
   }
 
-  async #do(session: Owner, id: string, deed: Deed, work: (tx: Tx) => Promise<void>): Promise<void> {
+  async #do(session: Owner, id: string, action: OwnerAction, work: (tx: Tx) => Promise<void>): Promise<void> {
     const registration = await this.#own(session, id)
-    const { db, post, config } = this.#parts
-    const mail = await post.prepare(deedLetter(deed, registration, session.email, config))
+    const { db, mailer, config } = this.#deps
+    const message = await mailer.prepare(ownerActionMessage(action, registration, session.email, config))
     await db.write(async (tx) => {
       await work(tx)
-      await mail.sendIn(tx)
+      await message.sendIn(tx)
     })
   }
 
-  async #confirm(email: string, registration: Registration, deed: Deed): Promise<void> {
-    const { db, post, config } = this.#parts
-    const mail = await post.prepare(deedLetter(deed, registration, email, config))
-    await db.write((tx) => mail.sendIn(tx))
+  async #confirm(email: string, registration: Registration, action: OwnerAction): Promise<void> {
+    const { db, mailer, config } = this.#deps
+    const message = await mailer.prepare(ownerActionMessage(action, registration, email, config))
+    await db.write((tx) => message.sendIn(tx))
   }
 
   async #own(session: Owner, id: string): Promise<Registration> {

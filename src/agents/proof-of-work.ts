@@ -1,4 +1,4 @@
-// The work a stranger pays for an inbox: challenges we sign and keep nothing of, and the solutions that come back.
+// Proof of work for registrations (ALTCHA v2): stateless signed challenges, and the check of their solutions.
 
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import { type Challenge, verifySolution } from 'altcha-lib'
@@ -8,7 +8,7 @@ import type { Clock } from '../base/clock.ts'
 import { invalid, ProductError } from '../base/errors.ts'
 import { sha256 } from '../base/secrets.ts'
 
-/** What an agent asks for; the proof is bound to exactly these members as they were given. */
+/** The members of a registration request; the proof is bound to them exactly as given. */
 export interface AgentRequest {
   type: 'anonymous'
   mailboxLocalPart?: string
@@ -23,10 +23,10 @@ export interface SignedChallenge {
   expiresAt: number
 }
 
-/** A proof that holds: it is worth one registration, which the database sees to. */
+/** A valid proof. It is valid for one registration; the database enforces that. */
 export interface Proof {
   nonce: Uint8Array
-  /** ms; afterwards nobody can show it again. */
+  /** ms; afterwards the proof is invalid. */
   expiresAt: number
 }
 
@@ -40,7 +40,7 @@ const EASY = '00'
 const HARD = '000'
 const COUNTER_MAX = 0xffffffff
 
-/** SHA-256 of the members a proof is bound to, hex (decisions §11.2). */
+/** Hex SHA-256 of the request members (decisions §11.2). */
 export function requestHash(request: AgentRequest): string {
   const { type, mailboxLocalPart, clientName, idempotencyKey } = request
   const members = {
@@ -57,15 +57,15 @@ export class ProofOfWork {
   readonly #secret: string
   readonly #cost: number
 
-  /** @param parts `secret` signs challenges; `cost` is PBKDF2 iterations of one try */
-  constructor(parts: { clock: Clock; secret: string; cost: number }) {
-    this.#clock = parts.clock
-    this.#secret = parts.secret
-    this.#cost = parts.cost
+  /** @param deps `secret` signs challenges; `cost` is PBKDF2 iterations of one try */
+  constructor(deps: { clock: Clock; secret: string; cost: number }) {
+    this.#clock = deps.clock
+    this.#secret = deps.secret
+    this.#cost = deps.cost
   }
 
-  /** @param crowded makes it sixteen times as much work */
-  challenge(request: AgentRequest, crowded: boolean): SignedChallenge {
+  /** @param busy makes the challenge sixteen times as hard */
+  challenge(request: AgentRequest, busy: boolean): SignedChallenge {
     const expiresAt = Math.floor(this.#clock.now() / 1000) + LIFETIME_SECONDS
     const parameters = {
       algorithm: ALGORITHM,
@@ -73,7 +73,7 @@ export class ProofOfWork {
       data: { purpose: PURPOSE, request_hash: requestHash(request) },
       expiresAt,
       keyLength: KEY_BYTES,
-      keyPrefix: crowded ? HARD : EASY,
+      keyPrefix: busy ? HARD : EASY,
       nonce: randomBytes(16).toString('hex'),
       salt: randomBytes(16).toString('hex'),
     }
@@ -82,7 +82,7 @@ export class ProofOfWork {
 
   /**
    * Checks a proof: form, signature, expiry, purpose and request before the one derivation it costs.
-   * @throws ProductError invalid_parameter for what is no proof, validation_error on `proof_of_work` for one that does not hold
+   * @throws ProductError invalid_parameter for malformed input, validation_error on `proof_of_work` for an invalid proof
    */
   async check(written: string, request: AgentRequest): Promise<Proof> {
     const { challenge, solution } = readProof(written)
@@ -92,7 +92,7 @@ export class ProofOfWork {
     if (expiresAt <= this.#clock.now()) throw wrong('expired', 'expiry')
     const { purpose, request_hash: hash } = parameters.data as Record<string, unknown>
     if (purpose !== PURPOSE || hash !== requestHash(request)) throw wrong('request_mismatch', 'request')
-    // Its own check of the expiry asks another clock than ours.
+    // The library would check the expiry against the system clock instead of `clock`.
     const { expiresAt: _, ...timeless } = parameters
     const verdict = await verifySolution({
       challenge: {
@@ -108,17 +108,17 @@ export class ProofOfWork {
   }
 }
 
-/** The rule of ALTCHA v2: HMAC-SHA-256 over canonical JSON, hex, the secret as it is written. */
+/** The signature of ALTCHA v2: hex HMAC-SHA-256 over canonical JSON, keyed with the UTF-8 secret. */
 export function signatureOf(parameters: object, secret: string): string {
   return createHmac('sha256', secret).update(canonicalJson(parameters)).digest('hex')
 }
 
-interface Written {
+interface ParsedProof {
   challenge: { parameters: Record<string, unknown>; signature: string }
   solution: { counter: number; derivedKey: string }
 }
 
-function readProof(written: string): Written {
+function readProof(written: string): ParsedProof {
   if (!/^[A-Za-z0-9+/]*={0,2}$/.test(written)) throw malformed('standard base64')
   let value: unknown
   try {
@@ -147,7 +147,7 @@ function malformed(form: string): ProductError {
 }
 
 function wrong(code: string, what: string): ProductError {
-  return invalid('proof_of_work', code, `The ${what} of the proof does not hold; ask for a new challenge.`)
+  return invalid('proof_of_work', code, `The ${what} of the proof is not valid. Request a new challenge.`)
 }
 
 function isSame(one: string, other: string): boolean {

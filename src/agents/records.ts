@@ -1,4 +1,4 @@
-// The records of agents: who registered an inbox, and who was asked to own it.
+// Records of agents: registrations and invitations to own them.
 
 import type { Row } from '../db/db.ts'
 
@@ -13,9 +13,9 @@ export interface Registration {
   mailboxId: string
   /** Address of the inbox. */
   email: string
-  /** What the agent calls itself: an unverified label. */
+  /** Name given by the agent; not verified. */
   clientName: string | null
-  /** HMAC of the address it came from, 32 days at most; null afterwards. */
+  /** HMAC of the client IP address, kept for 32 days at most; null afterwards. */
   source: Uint8Array | null
   state: RegistrationState
   /** ms; null for agents with a durable token. */
@@ -40,13 +40,13 @@ export interface Invite {
   createdAt: number
   expiresAt: number
   decidedAt: number | null
-  /** The mailbox of this appliance its link was mailed through; null for mail that left, or none. */
+  /** The mailbox of this appliance its link was mailed to; null for an address elsewhere, or without a message. */
   mailboxId: string | null
   /** Whether its link was shown by the operator rather than mailed. */
   isShown: boolean
 }
 
-/** False once nothing can bring it back. */
+/** False in a final state. */
 export function isAlive({ state }: Registration): boolean {
   return state !== 'revoked' && state !== 'expired'
 }

@@ -1,25 +1,25 @@
-// Registrations: an agent and its inbox, made together, within limits that no stranger can wear out for others.
+// Registrations: creates an agent and its inbox together, within limits per source and in total.
 
 import { conflict, ProductError } from '../base/errors.ts'
 import { randomName } from '../base/ids.ts'
 import { newSecret, sha256 } from '../base/secrets.ts'
 import type { Reader, SqlValue, Tx } from '../db/db.ts'
 import { type Page, type PageKey, pageOf } from '../db/page.ts'
-import type { AgentParts } from './deps.ts'
+import type { AgentDeps } from './deps.ts'
 import type { Proof } from './proof-of-work.ts'
 import { type Registration, type RegistrationState, registrationOf } from './records.ts'
 
 export interface NewRegistration {
   /** `areg_…` */
   id: string
-  /** Address of the inbox, at the domain of agents. */
+  /** Address of the inbox, at `AGENT_MAILBOX_DOMAIN`. */
   email: string
   clientName: string | null
-  /** Address the request came from, IPv6 as its /64. */
+  /** Client IP address, IPv6 as its /64. */
   source: string
   /** The Idempotency-Key of the request. */
   key: string
-  /** The work that was done; null where none is asked for: then the agent gets a token that lasts. */
+  /** Null where no proof of work is required: then the agent gets a durable token. */
   proof: Proof | null
 }
 
@@ -31,8 +31,8 @@ export interface RegistrationFilter {
   after: PageKey | null
 }
 
-/** What a new agent is told; its secret is told once. */
-export interface Registered {
+/** A new registration; its secret is returned only here. */
+export interface NewAgent {
   registration: Registration
   /** `clm_…` or `sat_…` */
   secret: string
@@ -41,34 +41,34 @@ export interface Registered {
 /** Decisions §8 and §11.5. */
 export const PER_SOURCE_AND_DAY = 3
 export const PER_HOUR = 500
-/** Storage before an owner approved, bytes. */
+/** Quota before an owner approved, bytes. */
 export const EARLY_QUOTA_BYTES = 500 * 1024 * 1024
 const DAY_MS = 86_400_000
 const HOUR_MS = 3_600_000
 const CLAIM_MS = 30 * DAY_MS
-/** Sources are forgotten after so long. */
+/** How long the source is kept, ms. */
 const SOURCE_MS = 30 * DAY_MS
 const PROVISION_MAX = 100
-const MADE_UP_LENGTH = 10
+const RANDOM_LENGTH = 10
 const TEAM_NAME_MAX = 100
 
 export class Registrations {
-  readonly #parts: AgentParts
+  readonly #deps: AgentDeps
 
-  constructor(parts: AgentParts) {
-    this.#parts = parts
+  constructor(deps: AgentDeps) {
+    this.#deps = deps
   }
 
   /**
-   * Makes a team, an inbox whose mail side is still to be set up, and a registration: all or nothing, the proof included.
+   * Creates a team, an inbox whose mail account is set up later, and a registration, and spends the proof, in one unit of work.
    * @param also runs in the same unit of work
    * @throws ProductError conflict (the key, the proof or the address was used), rate_limit_exceeded
    */
   async register(
     input: NewRegistration,
-    also: (tx: Tx, registered: Registered) => Promise<void> = async () => {},
-  ): Promise<Registered> {
-    const { db, domains, config } = this.#parts
+    also: (tx: Tx, registered: NewAgent) => Promise<void> = async () => {},
+  ): Promise<NewAgent> {
+    const { db, domains, config } = this.#deps
     const domain = await domains.system(config.AGENT_MAILBOX_DOMAIN)
     return db.write(async (tx) => {
       const scope = sha256(JSON.stringify([input.source, input.key]))
@@ -82,19 +82,19 @@ export class Registrations {
     })
   }
 
-  /** The address of an inbox. @param localPart null: one is made up */
+  /** The address of an inbox. @param localPart null: a random one */
   addressOf(localPart: string | null): string {
-    return `${localPart ?? `agent-${randomName(MADE_UP_LENGTH)}`}@${this.#parts.config.AGENT_MAILBOX_DOMAIN}`
+    return `${localPart ?? `agent-${randomName(RANDOM_LENGTH)}`}@${this.#deps.config.AGENT_MAILBOX_DOMAIN}`
   }
 
-  /** Whether an address can still be had; another agent may be faster. */
+  /** Whether an address is free now; another agent may take it before the registration. */
   async isFree(email: string): Promise<boolean> {
-    return (await this.#parts.mailboxes.byEmail(email)) === undefined
+    return (await this.#deps.mailboxes.byEmail(email)) === undefined
   }
 
-  /** True while more than half of what an hour allows has come: work is made dearer then. */
-  async isCrowded(): Promise<boolean> {
-    const { db, clock } = this.#parts
+  /** True when more than half of the hourly limit is used: challenges are harder then. */
+  async isBusy(): Promise<boolean> {
+    const { db, clock } = this.#deps
     return (await countSince(db.read, startOf(clock.now(), HOUR_MS))) > PER_HOUR / 2
   }
 
@@ -114,11 +114,11 @@ export class Registrations {
     return this.#by(reader, 'durable_hash = ?', sha256(token))
   }
 
-  /** The registrations whose teams these are. */
+  /** The registrations of these teams. */
   async ofTeams(teamIds: readonly string[]): Promise<Registration[]> {
     if (teamIds.length === 0) return []
     const marks = teamIds.map(() => '?').join(', ')
-    const rows = await this.#parts.db.read.all(
+    const rows = await this.#deps.db.read.all(
       `SELECT * FROM agent_registrations WHERE team_id IN (${marks}) ORDER BY n DESC`,
       teamIds,
     )
@@ -136,21 +136,21 @@ export class Registrations {
     if (filter.state !== undefined) add('state = ?', filter.state)
     if (filter.createdAfter !== undefined) add('created_at >= ?', filter.createdAfter)
     if (filter.after !== null) add('(created_at, n) < (?, ?)', ...filter.after)
-    const rows = await this.#parts.db.read.all(
+    const rows = await this.#deps.db.read.all(
       `SELECT * FROM agent_registrations WHERE ${where.join(' AND ')} ORDER BY created_at DESC, n DESC LIMIT ?`,
       [...values, filter.limit + 1],
     )
     return pageOf(rows, filter.limit, (row) => [row.created_at as number, row.n as number], registrationOf)
   }
 
-  /** How many there are, by state; a state nobody is in is left out. */
+  /** The number of registrations by state; states without any are omitted. */
   async byState(): Promise<{ state: RegistrationState; count: number }[]> {
-    return this.#parts.db.scan.all('SELECT state, count(*) AS count FROM agent_registrations GROUP BY state')
+    return this.#deps.db.scan.all('SELECT state, count(*) AS count FROM agent_registrations GROUP BY state')
   }
 
-  /** Sets up the mail side of the inboxes that wait for it. @returns how many */
+  /** Creates the mail accounts of new inboxes. @returns how many */
   async provisionDue(): Promise<number> {
-    const { db, clock, openAccount } = this.#parts
+    const { db, clock, openAccount } = this.#deps
     const due = await db.read.all<{ n: number; mailbox_id: string; email: string }>(
       'SELECT n, mailbox_id, email FROM agent_registrations WHERE provisioned_at IS NULL ORDER BY n LIMIT ?',
       [PROVISION_MAX],
@@ -167,9 +167,9 @@ export class Registrations {
     return due.length
   }
 
-  /** Forgets where registrations came from, and proofs nobody can show again. */
-  async forget(): Promise<number> {
-    const { db, clock } = this.#parts
+  /** Deletes old client addresses and expired proofs. @returns how many */
+  async prune(): Promise<number> {
+    const { db, clock } = this.#deps
     const now = clock.now()
     const due = await db.read.get(
       `SELECT 1 AS due WHERE EXISTS (SELECT 1 FROM agent_registrations WHERE source IS NOT NULL AND created_at <= ?)
@@ -192,28 +192,31 @@ export class Registrations {
     return row && registrationOf(row)
   }
 
-  /** The database alone decides which of many sends of one proof is the first. */
+  /** The unique key decides which of several concurrent uses of one proof is the first. */
   async #spend(tx: Tx, proof: Proof): Promise<void> {
     const { changes } = await tx.run(
       'INSERT INTO agent_proofs (nonce, expires_at) VALUES (?, ?) ON CONFLICT DO NOTHING',
       [proof.nonce, proof.expiresAt],
     )
-    if (changes === 0) throw conflict('This proof was used already; ask for a new challenge.', 'proof_of_work')
+    if (changes === 0) throw conflict('This proof was used already. Request a new challenge.', 'proof_of_work')
   }
 
   async #checkLimits(tx: Tx, source: Uint8Array): Promise<void> {
-    const now = this.#parts.clock.now()
+    const now = this.#deps.clock.now()
     const day = startOf(now, DAY_MS)
     const own = await tx.get<{ count: number }>(
       'SELECT count(*) AS count FROM agent_registrations WHERE source = ? AND created_at >= ?',
       [source, day],
     )
     if (own!.count >= PER_SOURCE_AND_DAY) {
-      throw tooMany(`From one address ${PER_SOURCE_AND_DAY} inboxes can be registered a day.`, day + DAY_MS - now)
+      throw tooMany(
+        `One IP address can register ${PER_SOURCE_AND_DAY} inboxes per day. Try again tomorrow.`,
+        day + DAY_MS - now,
+      )
     }
     const hour = startOf(now, HOUR_MS)
     if ((await countSince(tx, hour)) >= PER_HOUR) {
-      throw tooMany('Too many inboxes were registered in this hour.', hour + HOUR_MS - now)
+      throw tooMany('Too many inboxes were registered in this hour. Try again later.', hour + HOUR_MS - now)
     }
   }
 
@@ -221,8 +224,8 @@ export class Registrations {
     tx: Tx,
     { id, email, clientName, proof }: NewRegistration,
     { domainId, scope, source }: { domainId: string; scope: Uint8Array; source: Uint8Array },
-  ): Promise<Registered> {
-    const { clock, teams, mailboxes } = this.#parts
+  ): Promise<NewAgent> {
+    const { clock, teams, mailboxes } = this.#deps
     const now = clock.now()
     const team = await teams.createForAgent(tx, email.slice(0, TEAM_NAME_MAX))
     const inbox = { teamId: team.id, domainId, email, quotaBytes: EARLY_QUOTA_BYTES, registrationId: id }
@@ -247,14 +250,16 @@ export class Registrations {
   }
 
   #sourceOf(address: string): Buffer {
-    return this.#parts.vault.mac('agent-source', address)
+    return this.#deps.vault.mac('agent-source', address)
   }
 }
 
 async function refuseUsedKey(tx: Tx, scope: Uint8Array): Promise<void> {
   const used = await tx.get('SELECT 1 AS found FROM agent_registrations WHERE request_scope = ?', [scope])
   if (used === undefined) return
-  throw conflict('This Idempotency-Key has registered an inbox before; its token can no longer be revealed.')
+  throw conflict(
+    'This Idempotency-Key was used for an earlier registration, whose token cannot be shown again. Use a new key.',
+  )
 }
 
 async function countSince(reader: Reader, since: number): Promise<number> {

@@ -1,4 +1,4 @@
-// How much an agent may send: recipients per hour and per day (decisions §11.9).
+// Sending limits of agents: recipients per hour and per day (decisions §11.9).
 
 import type { Clock } from '../base/clock.ts'
 import { ProductError } from '../base/errors.ts'
@@ -9,18 +9,18 @@ const HOUR_MS = 3_600_000
 const HOURS_PER_DAY = 24
 
 export class SendAllowance {
-  readonly #parts: { clock: Clock; config: Config }
+  readonly #deps: { clock: Clock; config: Config }
 
-  constructor(parts: { clock: Clock; config: Config }) {
-    this.#parts = parts
+  constructor(deps: { clock: Clock; config: Config }) {
+    this.#deps = deps
   }
 
   /**
-   * Takes room for so many recipients of the agent whose mailbox this is, as part of the unit of work that queues the mail.
-   * @returns null when there was room, or the mailbox is no agent's; else what the agent is told, and nothing was taken
+   * Counts recipients for the agent of a mailbox in the unit of work that queues the message.
+   * @returns null when the limits allow them or the mailbox is no agent's; otherwise the error, and nothing is counted
    */
   async take(tx: Tx, mailboxId: string, recipients: number): Promise<ProductError | null> {
-    const { clock, config } = this.#parts
+    const { clock, config } = this.#deps
     const agent = await tx.get<{ n: number }>('SELECT n FROM agent_registrations WHERE mailbox_id = ?', [mailboxId])
     if (agent === undefined) return null
     const now = clock.now()
@@ -33,14 +33,17 @@ export class SendAllowance {
     const inDay = rows.reduce((sum, row) => sum + row.recipients, 0)
     if (inHour + recipients > config.AGENT_SEND_HOURLY) {
       return tooMany(
-        `An agent may write to ${config.AGENT_SEND_HOURLY} recipients an hour.`,
+        `An agent may send to ${config.AGENT_SEND_HOURLY} recipients per hour. Try again later.`,
         (hour + 1) * HOUR_MS - now,
       )
     }
     if (inDay + recipients > config.AGENT_SEND_DAILY) {
       const first = rows[0]?.hour ?? hour
       const opensAt = (first + HOURS_PER_DAY) * HOUR_MS
-      return tooMany(`An agent may write to ${config.AGENT_SEND_DAILY} recipients a day.`, opensAt - now)
+      return tooMany(
+        `An agent may send to ${config.AGENT_SEND_DAILY} recipients per day. Try again later.`,
+        opensAt - now,
+      )
     }
     await tx.run('DELETE FROM agent_sends WHERE registration = ? AND hour <= ?', [agent.n, hour - HOURS_PER_DAY])
     await tx.run(
@@ -51,9 +54,9 @@ export class SendAllowance {
     return null
   }
 
-  /** Recipients an agent has written to within a day. */
+  /** Recipients an agent has sent to in the last 24 hours. */
   async sentInDay(reader: Pick<Tx, 'get'>, registration: number): Promise<number> {
-    const hour = Math.floor(this.#parts.clock.now() / HOUR_MS)
+    const hour = Math.floor(this.#deps.clock.now() / HOUR_MS)
     const row = await reader.get<{ sent: number | null }>(
       'SELECT sum(recipients) AS sent FROM agent_sends WHERE registration = ? AND hour > ?',
       [registration, hour - HOURS_PER_DAY],

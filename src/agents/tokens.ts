@@ -1,57 +1,57 @@
-// Access tokens of agents: for one resource and one hour, opaque, gone the moment their registration is.
+// Access tokens of agents: opaque, for one resource and one hour, revoked with their registration.
 
 import { isSecret, newSecret, sha256 } from '../base/secrets.ts'
 import type { Row, Tx } from '../db/db.ts'
 import type { MailboxPrincipal, Recognised } from '../directory/principal.ts'
 import { teamSuspendedAt } from '../directory/teams.ts'
-import type { AgentParts } from './deps.ts'
+import type { AgentDeps } from './deps.ts'
 
-/** Which of the two resources a token is for: the Management and Mailbox API, or the Sending API. */
-export type Audience = 'app' | 'send'
+/** The resource of a token: the Management and Mailbox API, or the Sending API. */
+export type TokenAudience = 'app' | 'send'
 
-/** What a token of each resource may do, and can never do more (specification §5.2). */
-export const AUDIENCE_SCOPES: Readonly<Record<Audience, readonly string[]>> = {
+/** The maximum scopes of a token by resource (specification §5.2). */
+export const AUDIENCE_SCOPES: Readonly<Record<TokenAudience, readonly string[]>> = {
   app: ['mailbox.read', 'email.receive'],
   send: ['email.send'],
 }
 
-/** How long an access token lives, in seconds. */
+/** Lifetime of an access token, seconds. */
 export const TOKEN_SECONDS = 3600
 const MINUTE_MS = 60_000
 const DEAD = `('revoked', 'expired')`
 
 export class AgentTokens {
-  readonly #parts: Pick<AgentParts, 'db' | 'clock'>
+  readonly #deps: Pick<AgentDeps, 'db' | 'clock'>
   /** Registrations whose last use is being written. */
   readonly #noting = new Set<number>()
 
-  constructor(parts: Pick<AgentParts, 'db' | 'clock'>) {
-    this.#parts = parts
+  constructor(deps: Pick<AgentDeps, 'db' | 'clock'>) {
+    this.#deps = deps
   }
 
-  /** A new token, as part of the unit of work that found out that it may be given. */
-  async mint(tx: Tx, registration: number, audience: Audience, scopes: readonly string[]): Promise<string> {
+  /** Creates a token in the unit of work that checked the grant. */
+  async mint(tx: Tx, registration: number, audience: TokenAudience, scopes: readonly string[]): Promise<string> {
     const token = newSecret('sax_')
     await tx.insert('agent_tokens', {
       hash: sha256(token),
       registration,
       audience,
       scope: scopes.join(' '),
-      expires_at: this.#parts.clock.now() + TOKEN_SECONDS * 1000,
+      expires_at: this.#deps.clock.now() + TOKEN_SECONDS * 1000,
     })
     return token
   }
 
   /**
-   * Who a token stands for; undefined for one that is malformed, unknown, over or revoked. Shown to the resource it is not for, it is
-   * recognised and may do nothing.
+   * The principal of a token; undefined for one that is malformed, unknown, expired or revoked. A token for the other resource is
+   * recognised without permissions.
    */
-  async recognise(secret: string, resource: Audience): Promise<Recognised<MailboxPrincipal> | undefined> {
+  async recognise(secret: string, resource: TokenAudience): Promise<Recognised<MailboxPrincipal> | undefined> {
     if (!isSecret(secret)) return undefined
     const found = secret.startsWith('sat_') ? await this.#durable(secret) : await this.#access(secret)
     if (found === undefined) return undefined
     this.#noteUse(found)
-    const audience = found.audience as Audience
+    const audience = found.audience as TokenAudience
     const scopes = (found.scope as string).split(' ')
     const { id, team_id: teamId, mailbox_id: mailboxId } = found as Record<string, string>
     const principal: MailboxPrincipal = {
@@ -65,9 +65,9 @@ export class AgentTokens {
     return { principal, suspended: found.suspended_at !== null }
   }
 
-  /** @returns the number of the registration and what the token is for; undefined for none of ours */
-  async find(tx: Tx, token: string): Promise<{ registration: number; audience: Audience } | undefined> {
-    return tx.get<{ registration: number; audience: Audience }>(
+  /** @returns the number of the registration and the audience; undefined for an unknown token */
+  async find(tx: Tx, token: string): Promise<{ registration: number; audience: TokenAudience } | undefined> {
+    return tx.get<{ registration: number; audience: TokenAudience }>(
       'SELECT registration, audience FROM agent_tokens WHERE hash = ?',
       [sha256(token)],
     )
@@ -77,8 +77,8 @@ export class AgentTokens {
     await tx.run('DELETE FROM agent_tokens WHERE hash = ?', [sha256(token)])
   }
 
-  /** Ends the tokens of a registration: all, or those for one resource. */
-  async revokeOf(tx: Tx, registration: number, audience?: Audience): Promise<void> {
+  /** Revokes the tokens of a registration: all, or those for one resource. */
+  async revokeOf(tx: Tx, registration: number, audience?: TokenAudience): Promise<void> {
     await tx.run('DELETE FROM agent_tokens WHERE registration = ? AND (? IS NULL OR audience = ?)', [
       registration,
       audience ?? null,
@@ -86,18 +86,18 @@ export class AgentTokens {
     ])
   }
 
-  /** Forgets tokens that are over. */
+  /** Deletes expired tokens. @returns how many */
   async prune(): Promise<number> {
-    const { db, clock } = this.#parts
+    const { db, clock } = this.#deps
     const now = clock.now()
-    // A disk that rests is left alone.
+    // No write transaction when nothing is due.
     if ((await db.read.get('SELECT 1 AS due FROM agent_tokens WHERE expires_at <= ? LIMIT 1', [now])) === undefined)
       return 0
     return (await db.write((tx) => tx.run('DELETE FROM agent_tokens WHERE expires_at <= ?', [now]))).changes
   }
 
   async #access(token: string): Promise<Row | undefined> {
-    const { db, clock } = this.#parts
+    const { db, clock } = this.#deps
     return db.read.get(
       `SELECT r.*, t.audience, t.scope, ${teamSuspendedAt('r.team_id')} AS suspended_at
        FROM agent_tokens t JOIN agent_registrations r ON r.n = t.registration
@@ -107,16 +107,16 @@ export class AgentTokens {
   }
 
   async #durable(token: string): Promise<Row | undefined> {
-    return this.#parts.db.read.get(
+    return this.#deps.db.read.get(
       `SELECT r.*, 'app' AS audience, '${AUDIENCE_SCOPES.app.join(' ')}' AS scope, ${teamSuspendedAt('r.team_id')} AS suspended_at
        FROM agent_registrations r WHERE r.durable_hash = ? AND r.state NOT IN ${DEAD}`,
       [sha256(token)],
     )
   }
 
-  // As with keys: nobody waits for it, and it costs one write a minute.
+  // As with API keys: written in the background, at most once a minute per registration.
   #noteUse(row: Row): void {
-    const { db, clock } = this.#parts
+    const { db, clock } = this.#deps
     const n = row.n as number
     const minute = clock.now() - (clock.now() % MINUTE_MS)
     if ((row.last_used_at as number | null) === minute || this.#noting.has(n)) return

@@ -1,7 +1,7 @@
 // Whether the appliance can accept and serve messages: both databases are written and read.
 
 import { ProductError } from '../base/errors.ts'
-import { storageFault } from '../base/storage-fault.ts'
+import { storageError } from '../base/storage-error.ts'
 import type { Context } from '../context.ts'
 import { probeWrite } from '../db/probe.ts'
 import { newestEvent } from '../events/outbox.ts'
@@ -36,7 +36,7 @@ async function lookAt(app: Context): Promise<void> {
     await readNewestEmail(app.db.read)
     await readNewestContent(app.blobsDb.read)
   } catch (cause) {
-    const sentence = storageFault(cause)?.message ?? 'The database cannot be written now.'
+    const sentence = storageError(cause)?.message ?? 'The database cannot be written now.'
     throw new ProductError('service_unavailable', sentence, { cause, retryAfter: NOT_READY_RETRY_SECONDS })
   }
 }

@@ -1,4 +1,4 @@
-// Who a mail is really from: SPF, DKIM, DMARC and ARC by mailauth, under our bounds of time, number and trust.
+// Authenticates a message: SPF, DKIM, DMARC and ARC by mailauth, with limits on time, lookups and signatures.
 
 import mailauthSpf from 'mailauth/lib/spf/index.js'
 import { type Clock, systemClock } from '../base/clock.ts'
@@ -9,27 +9,27 @@ import type { Arrival, AuthResult, AuthVerdict, SignatureVerdict } from '../mime
 import { clean } from '../mime/one-line.ts'
 import { resultsHeader } from './authentication-results.ts'
 import { DmarcCheck } from './dmarc.ts'
-import { WatchedDns } from './dns-evidence.ts'
+import { RecordingResolver } from './recording-resolver.ts'
 import { resultOf, type Signatures, verifySignatures } from './signatures.ts'
 import { checkableSender } from './spf-labels.ts'
 
-/** Wall clock for the whole check; what is not decided by then is "temperror". */
+/** Timeout of the whole check; a check that is not complete by then results in "temperror". */
 export const DEADLINE_MS = 10_000
 // RFC 7208 4.6.4.
 const SPF_LOOKUPS_MAX = 10
 const SPF_VOID_LOOKUPS_MAX = 2
 const REASON_MAX = 300
-/** White space at a stretch in a header, in bytes: the verifier's time grows with its square, and no mailer writes more. */
+/** Consecutive bytes of white space in a header: the verifier takes quadratic time in it, and mailers write less. */
 const WHITE_SPACE_MAX = 256
 
 export interface Authentication {
   verdict: AuthVerdict
-  /** Value of Authentication-Results, folded; below 8 KiB whatever arrived. */
+  /** Value of Authentication-Results, folded; always below 8 KiB. */
   resultsHeader: string
 }
 
 /**
- * Judges a mail by the bytes as they arrived. Never throws: what cannot be judged is "permerror", what DNS does not
+ * Authenticates a message as received. Never throws: what cannot be evaluated is "permerror", what DNS does not
  * answer in time "temperror".
  */
 export async function authenticate(
@@ -38,7 +38,7 @@ export async function authenticate(
   resolver: Resolver,
   options: { deadlineMs?: number; clock?: Clock } = {},
 ): Promise<Authentication> {
-  const dns = new WatchedDns(resolver, options.clock ?? systemClock, options.deadlineMs ?? DEADLINE_MS)
+  const dns = new RecordingResolver(resolver, options.clock ?? systemClock, options.deadlineMs ?? DEADLINE_MS)
   try {
     const headers = readHeaders(bytes)
     const author = readAuthor(bytes)
@@ -75,7 +75,7 @@ interface Spf {
   reason: string
 }
 
-async function checkSpf(arrival: Arrival, dns: WatchedDns): Promise<Spf> {
+async function checkSpf(arrival: Arrival, dns: RecordingResolver): Promise<Spf> {
   const identity = arrival.mailFrom || `postmaster@${arrival.helo}`
   const domain = clean(identity.slice(identity.lastIndexOf('@') + 1).toLowerCase(), 255)
   const { sender, restore } = checkableSender(arrival.mailFrom)
@@ -90,7 +90,7 @@ async function checkSpf(arrival: Arrival, dns: WatchedDns): Promise<Spf> {
       maxVoidCount: SPF_VOID_LOOKUPS_MAX,
       strict: true,
     })
-    // A mechanism may take a lost answer for a "no": past the deadline nothing is certain.
+    // After the deadline a mechanism may have treated a missing answer as no match.
     if (dns.expired) return { result: 'temperror', domain, reason: 'The name servers did not answer in time.' }
     const said = typeof status.comment === 'string' ? restore(status.comment).replace(`${arrival.hostName}: `, '') : ''
     return { result: resultOf(status.result), domain, reason: clean(said, REASON_MAX) }
@@ -99,18 +99,18 @@ async function checkSpf(arrival: Arrival, dns: WatchedDns): Promise<Spf> {
   }
 }
 
-/** `problem`: why the signatures were not looked at, null when they were. */
+/** `problem`: why the signatures were not verified; null when they were. */
 type Signed = Signatures & { problem: string | null }
 
 async function checkSignatures(
   bytes: Uint8Array,
   headers: Headers,
-  dns: WatchedDns,
+  dns: RecordingResolver,
   arrival: Arrival,
 ): Promise<Signed> {
   const nothing = { signatures: [], domains: [], arcDomain: '' }
   const header = bytes.subarray(0, headers.bodyStart)
-  // The verifier's own reading of a header is quadratic in its lines: it only gets what is within the bounds.
+  // The verifier parses headers in quadratic time: it only gets headers within the limits.
   const problem = headers.problem ?? whiteSpaceProblem(header)
   if (problem !== null) return { ...nothing, arc: 'permerror', problem }
   try {
@@ -126,12 +126,12 @@ function whiteSpaceProblem(header: Uint8Array): string | null {
   let run = 0
   for (const byte of header) {
     run = byte === 32 || (byte >= 9 && byte <= 13) ? run + 1 : 0
-    if (run > WHITE_SPACE_MAX) return `The header has more than ${WHITE_SPACE_MAX} bytes of white space at a stretch.`
+    if (run > WHITE_SPACE_MAX) return `The header has more than ${WHITE_SPACE_MAX} consecutive bytes of white space.`
   }
   return null
 }
 
-/** The best of the results, most favourable first; "none" when there is no signature. */
+/** The most favourable result; "none" when there is no signature. */
 function bestOf(signatures: readonly SignatureVerdict[]): AuthResult {
   const order: AuthResult[] = ['pass', 'temperror', 'neutral', 'permerror', 'fail']
   return order.find((result) => signatures.some((signature) => signature.result === result)) ?? 'none'

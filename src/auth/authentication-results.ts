@@ -1,14 +1,14 @@
-// The value of Authentication-Results (RFC 8601): our verdict in words other programs read.
+// Formats the value of Authentication-Results (RFC 8601).
 
 import type { Arrival, AuthVerdict } from '../mime/message.ts'
 
-/** With ten signatures and every value at its longest the field stays below 8 KiB. */
+/** With ten signatures and values of maximum length the field stays below 8 KiB. */
 const VALUE_MAX = 255
 
-/** Tokens only (RFC 2045 5.1, "@" as in addresses): nothing in them can end a comment, a string or a line. */
+/** Tokens only (RFC 2045 5.1, and "@" for addresses): they cannot end a comment, a string or a line. */
 const TOKEN = /^[\w.@+-]+$/
 
-/** Folded with CRLF, without the field's name and without a last line break. */
+/** Folded with CRLF, without the field name and without a final line break. */
 export function resultsHeader(verdict: AuthVerdict, arrival: Arrival): string {
   const identity =
     arrival.mailFrom === '' ? property('smtp.helo', arrival.helo) : property('smtp.mailfrom', verdict.spfDomain)
@@ -29,7 +29,7 @@ export function resultsHeader(verdict: AuthVerdict, arrival: Arrival): string {
   ].join(';\r\n ')
 }
 
-/** " name=value", or nothing where the value is not plain: RFC 8601 2.2 lets a property be left out. */
+/** " name=value", or "" when the value is not a token: properties are optional (RFC 8601 2.2). */
 function property(name: string, value: string): string {
   return value.length <= VALUE_MAX && TOKEN.test(value) ? ` ${name}=${value}` : ''
 }

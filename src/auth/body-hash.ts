@@ -1,4 +1,4 @@
-// The body of a mail as DKIM hashes it: one pass for all signatures, in linear time whatever the body holds.
+// DKIM body canonicalisation and hashing: one pass for all signatures, in linear time for any body.
 
 import { createHash, type Hash } from 'node:crypto'
 
@@ -7,13 +7,13 @@ const LF = 10
 const SPACE = 32
 const TAB = 9
 const CRLF = Buffer.from('\r\n')
-/** The body is made canonical in stretches of this size. */
+/** The body is canonicalised in chunks of this size. */
 const WINDOW_BYTES = 64 * 1024
 const BREAKS = Buffer.from('\r\n'.repeat(8192))
 
-/** One hash of the body: the whole of it, or as many bytes as l= says. The names are those the verifier looks for. */
+/** A body hash: of the whole body, or of as many bytes as l= says. The member names are those the verifier expects. */
 export class BodyHash {
-  /** Canonical bytes in all, and those of them that were hashed. */
+  /** All canonical bytes, and the number of hashed ones. */
   canonicalizedLength = 0
   bodyHashedBytes = 0
   readonly #hash: Hash
@@ -38,12 +38,12 @@ export class BodyHash {
     return this.#hash.digest(encoding)
   }
 
-  /** The verifier would have us look for the first MIME boundary; nothing we tell depends on it. */
+  /** Part of the verifier's interface: finds the first MIME boundary, which our results do not use. */
   setContentType(): void {}
   getMimeStructureStart(): undefined {}
 }
 
-/** RFC 6376 3.4.3: only the empty lines at the end go; a body without any line is one empty line. */
+/** RFC 6376 3.4.3: removes empty lines at the end; an empty body becomes one empty line. */
 export function hashSimple(body: Uint8Array, hashes: readonly BodyHash[]): void {
   const bytes = withLineEnds(body)
   let end = bytes.length
@@ -54,7 +54,7 @@ export function hashSimple(body: Uint8Array, hashes: readonly BodyHash[]): void 
   }
 }
 
-/** A bare LF is a line end to the senders that leave one. */
+/** Converts bare LF to CRLF: senders that leave a bare LF signed it as a line end. */
 function withLineEnds(body: Uint8Array): Uint8Array {
   for (let at = body.indexOf(LF); at >= 0; at = body.indexOf(LF, at + 1)) {
     if (body[at - 1] === CR) continue
@@ -64,13 +64,13 @@ function withLineEnds(body: Uint8Array): Uint8Array {
   return body
 }
 
-/** RFC 6376 3.4.4: white space is one space inside a line and nothing at its end; empty lines at the end go. */
+/** RFC 6376 3.4.4: reduces white space to one space, removes it at line ends, and removes empty lines at the end. */
 export function hashRelaxed(body: Uint8Array, hashes: readonly BodyHash[]): void {
   const window = Math.min(WINDOW_BYTES, body.length)
-  // No byte becomes more than two, and a space may be owed from before.
+  // Each byte becomes at most two, and a space may be pending from before.
   const piece = new Uint8Array(2 * window + 1)
-  let owedBreaks = 0
-  let owedSpace = false
+  let pendingBreaks = 0
+  let pendingSpace = false
   let any = false
   for (let from = 0; from < body.length; from += window) {
     const to = Math.min(from + window, body.length)
@@ -78,18 +78,18 @@ export function hashRelaxed(body: Uint8Array, hashes: readonly BodyHash[]): void
     let at = from
     while (at < to) {
       let byte = body[at]!
-      if (byte === SPACE || byte === TAB) owedSpace = true
+      if (byte === SPACE || byte === TAB) pendingSpace = true
       else if (byte === LF) {
-        owedBreaks++
-        owedSpace = false
+        pendingBreaks++
+        pendingSpace = false
       } else if (byte !== CR || body[at + 1] !== LF) {
         any = true
-        if (owedBreaks > 0) filled = writeBreaks(owedBreaks, piece, filled, 2 * (to - at) + 1, hashes)
-        owedBreaks = 0
-        if (owedSpace) piece[filled++] = SPACE
-        owedSpace = false
+        if (pendingBreaks > 0) filled = writeBreaks(pendingBreaks, piece, filled, 2 * (to - at) + 1, hashes)
+        pendingBreaks = 0
+        if (pendingSpace) piece[filled++] = SPACE
+        pendingSpace = false
         piece[filled++] = byte
-        // What follows is mostly the rest of a word.
+        // Mostly the rest of a word follows: copy it without further checks.
         for (byte = body[at + 1] ?? 0; byte > SPACE && at + 1 < to; byte = body[at + 1] ?? 0) {
           piece[filled++] = byte
           at++
@@ -102,7 +102,7 @@ export function hashRelaxed(body: Uint8Array, hashes: readonly BodyHash[]): void
   if (any) for (const hash of hashes) hash.update(CRLF)
 }
 
-/** Writes line breaks, straight to the hashes where the piece would then lack the room for what follows. */
+/** Writes line breaks, directly to the hashes when the chunk has no room for them and the following bytes. */
 function writeBreaks(breaks: number, piece: Uint8Array, filled: number, room: number, hashes: readonly BodyHash[]) {
   let end = filled
   if (end + 2 * breaks + room <= piece.length) {

@@ -1,4 +1,4 @@
-// DKIM signatures over exactly the bytes that leave: rsa-sha256 and ed25519-sha256, relaxed/relaxed (RFC 6376, RFC 8463).
+// Signs outgoing messages with DKIM: rsa-sha256 and ed25519-sha256, relaxed/relaxed (RFC 6376, RFC 8463).
 
 import { Buffer } from 'node:buffer'
 import { hash, type KeyObject, sign } from 'node:crypto'
@@ -13,14 +13,14 @@ export interface DkimSigningKey {
 }
 
 /**
- * Fields a reader is shown or a program acts on. Each is named once more than it stands, so that nobody can set a second
- * one in front of it and play the mail again (RFC 6376 8.15).
+ * Fields that are displayed or processed. Each is listed once more than it occurs (oversigned), so that an attacker cannot
+ * prepend another one and replay the message (RFC 6376 8.15).
  */
-const SEALED = [
+const OVERSIGNED = [
   ...['from', 'to', 'cc', 'subject', 'date', 'message-id', 'reply-to'],
   ...['mime-version', 'content-type', 'content-transfer-encoding'],
 ]
-/** Signed where they stand; a list on the way may add its own. */
+/** Signed as often as they occur; a mailing list may add its own. */
 const SIGNED = [
   ...[
     'in-reply-to',
@@ -33,16 +33,16 @@ const SIGNED = [
   ],
   ...['list-post', 'list-owner', 'list-archive'],
 ]
-/** Characters of a line of base64, and of the list of names, in the signature's own field. */
+/** Characters of a line of base64, and of the list of names, in the signature field. */
 const LINE = 72
 
 const signAsync = promisify<string | null, Uint8Array, KeyObject, Buffer>(sign)
 
 /**
- * The DKIM-Signature fields of a mail, one per key, each with its line break, to be put in front of it.
- * The signing itself runs on Node's threads.
- * @param bytes a whole mail with CRLF line ends
- * @param now ms, told as `t=`
+ * The DKIM-Signature fields of a message, one per key, each with its line break, to prepend to it.
+ * Signing runs in Node's thread pool.
+ * @param bytes a complete message with CRLF line ends
+ * @param now ms, for `t=`
  */
 export async function dkimSignatures(bytes: Uint8Array, keys: readonly DkimSigningKey[], now: number): Promise<string> {
   const { header, bodyStart } = split(bytes)
@@ -56,9 +56,9 @@ export async function dkimSignatures(bytes: Uint8Array, keys: readonly DkimSigni
     const unsigned =
       `v=1; a=${algorithm}; c=relaxed/relaxed; d=${domain};\r\n s=${selector}; t=${Math.floor(now / 1000)};\r\n` +
       ` h=${names};\r\n bh=${bodyHash};\r\n b=`
-    // RFC 6376 3.7: its own field comes last, with an empty b= and without a line break.
+    // RFC 6376 3.7: the signature field comes last, with an empty b= and without a line break.
     const text = Buffer.from(lines + relaxedField('dkim-signature', unsigned).slice(0, -2), 'latin1')
-    // RFC 8463 3: Ed25519 signs the hash; RSA hashes by itself.
+    // RFC 8463 3: Ed25519 signs the hash; the RSA function hashes the text itself.
     const isRsa = algorithm === 'rsa-sha256'
     const signature = await signAsync(
       isRsa ? 'sha256' : null,
@@ -75,20 +75,20 @@ export async function dkimSignatures(bytes: Uint8Array, keys: readonly DkimSigni
 
 interface SignedField {
   name: string
-  /** As it stands, latin1 for its bytes; null for one that is not there. */
+  /** The raw value, bytes as latin1; null for a field that does not occur. */
   value: string | null
 }
 
-/** The bytes are ours, so that nothing of the header is out of bounds: each field is signed whole. */
+/** We composed the message, so its header is within all limits and each field is signed completely. */
 function split(bytes: Uint8Array): { header: string; bodyStart: number } {
-  const mail = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-  const end = mail.indexOf('\r\n\r\n')
+  const message = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  const end = message.indexOf('\r\n\r\n')
   return end < 0
-    ? { header: mail.toString('latin1'), bodyStart: mail.length }
-    : { header: mail.toString('latin1', 0, end), bodyStart: end + 4 }
+    ? { header: message.toString('latin1'), bodyStart: message.length }
+    : { header: message.toString('latin1', 0, end), bodyStart: end + 4 }
 }
 
-/** RFC 6376 5.4.2: of several fields of a name the last one counts first. */
+/** RFC 6376 5.4.2: fields with the same name are signed from the last to the first. */
 function chosenFields(header: string): SignedField[] {
   const byName = new Map<string, SignedField[]>()
   for (const field of header.split(/\r\n(?![\t ])/)) {
@@ -96,11 +96,14 @@ function chosenFields(header: string): SignedField[] {
     const name = field.slice(0, colon).trimEnd().toLowerCase()
     byName.set(name, [{ name, value: field.slice(colon + 1) }, ...(byName.get(name) ?? [])])
   }
-  const standing = (name: string) => byName.get(name) ?? []
-  return [...SEALED.flatMap((name) => [...standing(name), { name, value: null }]), ...SIGNED.flatMap(standing)]
+  const occurrences = (name: string) => byName.get(name) ?? []
+  return [
+    ...OVERSIGNED.flatMap((name) => [...occurrences(name), { name, value: null }]),
+    ...SIGNED.flatMap(occurrences),
+  ]
 }
 
-/** RFC 6376 3.4.2: unfolded, white space one space or nothing. */
+/** RFC 6376 3.4.2: unfolded, with white space reduced. */
 function relaxedField(name: string, value: string): string {
   return `${name}:${value
     .replaceAll('\r\n', '')
@@ -108,7 +111,7 @@ function relaxedField(name: string, value: string): string {
     .trim()}\r\n`
 }
 
-/** RFC 6376 3.5: the list may be folded at its colons. */
+/** RFC 6376 3.5: the list may be folded at colons. */
 function foldedNames(names: readonly string[]): string {
   let list = ''
   let column = 0

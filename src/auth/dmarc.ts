@@ -1,4 +1,4 @@
-// DMARC of a message: the policy of its author's domain, or the strictest one where the author is not clear.
+// Evaluates DMARC: the policy of the author domain, or the strictest one when the From field is ambiguous.
 
 import mailauthDmarc from 'mailauth/lib/dmarc/index.js'
 import tools from 'mailauth/lib/tools.js'
@@ -7,18 +7,18 @@ import { getDomain } from 'tldts'
 import type { Author } from '../mime/author.ts'
 import type { AuthResult, SignatureVerdict } from '../mime/message.ts'
 import { clean } from '../mime/one-line.ts'
-import type { WatchedDns } from './dns-evidence.ts'
+import type { RecordingResolver } from './recording-resolver.ts'
 import { resultOf } from './signatures.ts'
 
 const REASON_MAX = 300
 /** From the mildest to the strictest; "" when there is no policy. */
 const POLICIES = ['', 'none', 'quarantine', 'reject']
 
-/** What SPF and DKIM found of a message. */
-export interface Identities {
+/** The results of SPF and DKIM for a message. */
+export interface AuthenticatedIdentifiers {
   spf: { result: AuthResult; domain: string }
   signatures: readonly SignatureVerdict[]
-  /** Domains whose signature passes and counts. */
+  /** Domains with a signature that passes and covers the message. */
   signed: readonly string[]
 }
 
@@ -32,32 +32,32 @@ export interface Dmarc {
   aligned(signature: SignatureVerdict): boolean
 }
 
-type Finding = Omit<Dmarc, 'fromAligned'>
+type DomainEvaluation = Omit<Dmarc, 'fromAligned'>
 
 export class DmarcCheck {
   readonly #author: Author
   readonly #resolve: Resolve
 
-  /** Asks for the policies at once: a slow name server of the sender's must not use up the time they need. */
-  constructor(author: Author, dns: WatchedDns) {
+  /** Starts the policy lookups immediately: slow name servers of the sender must not use up the time for them. */
+  constructor(author: Author, dns: RecordingResolver) {
     this.#author = author
-    this.#resolve = remembered(dns.resolve)
-    const nothing: Identities = { spf: { result: 'none', domain: '' }, signatures: [], signed: [] }
+    this.#resolve = memoized(dns.resolve)
+    const nothing: AuthenticatedIdentifiers = { spf: { result: 'none', domain: '' }, signatures: [], signed: [] }
     for (const domain of author.domains) void this.#evaluate(domain, nothing)
   }
 
-  async result(identities: Identities): Promise<Dmarc> {
-    const findings = await Promise.all(this.#author.domains.map((domain) => this.#evaluate(domain, identities)))
+  async result(identities: AuthenticatedIdentifiers): Promise<Dmarc> {
+    const evaluations = await Promise.all(this.#author.domains.map((domain) => this.#evaluate(domain, identities)))
     const { problem } = this.#author
-    if (problem === '') return { ...findings[0]!, fromAligned: isAligned(findings[0]!, identities) }
-    // RFC 7489 6.6.1: the strictest policy of the domains whose check does not pass. No domain vouches for the message.
-    const worst = findings.filter(({ result }) => result === 'fail' || result === 'temperror').sort(byStrictness)[0]
+    if (problem === '') return { ...evaluations[0]!, fromAligned: isAligned(evaluations[0]!, identities) }
+    // RFC 7489 6.6.1: apply the strictest policy of the domains whose check does not pass. The message is not aligned.
+    const worst = evaluations.filter(({ result }) => result === 'fail' || result === 'temperror').sort(byStrictness)[0]
     const none = { result: 'permerror', policy: '', domain: '' } as const
     const reason = clean(worst ? `${problem} ${worst.reason}` : problem, REASON_MAX)
     return { ...(worst ?? none), reason, fromAligned: false, aligned: () => false }
   }
 
-  async #evaluate(domain: string, identities: Identities): Promise<Finding> {
+  async #evaluate(domain: string, identities: AuthenticatedIdentifiers): Promise<DomainEvaluation> {
     const { spf, signed } = identities
     try {
       const { response, dkimAligned } = await mailauthDmarc.evaluateDmarc({
@@ -68,7 +68,7 @@ export class DmarcCheck {
         resolver: this.#resolve,
         strict: true,
       })
-      if (response === false) return undecidable(domain, 'The domain in From is not clear.')
+      if (response === false) return undecidable(domain, 'The domain in the From field is ambiguous.')
       const passing = new Set(signed.map((name) => tools.formatDomain(name)))
       const aligned = (signature: SignatureVerdict) => {
         const isRelated = related(domain, signature.domain)
@@ -104,30 +104,30 @@ export class DmarcCheck {
   }
 }
 
-/** Without a record nobody says what aligned means: the same registered domain then. */
+/** Without a DMARC record, alignment means the same organizational domain. */
 function related(domain: string, other: string): boolean {
   return Boolean(tools.getAlignment(domain, [other]))
 }
 
-function isAligned({ result, domain }: Finding, { spf, signed }: Identities): boolean {
+function isAligned({ result, domain }: DomainEvaluation, { spf, signed }: AuthenticatedIdentifiers): boolean {
   if (result === 'pass') return true
   const byIdentity =
     (spf.result === 'pass' && related(domain, spf.domain)) || signed.some((name) => related(domain, name))
   return result === 'none' && byIdentity
 }
 
-/** Strictest policy first; of equal ones a "fail" before what may still pass. */
-function byStrictness(a: Finding, b: Finding): number {
+/** Strictest policy first; with equal policies "fail" before "temperror". */
+function byStrictness(a: DomainEvaluation, b: DomainEvaluation): number {
   const byPolicy = POLICIES.indexOf(b.policy) - POLICIES.indexOf(a.policy)
   return byPolicy || Number(b.result === 'fail') - Number(a.result === 'fail')
 }
 
-function undecidable(domain: string, reason: string): Finding {
+function undecidable(domain: string, reason: string): DomainEvaluation {
   return { result: 'permerror', policy: '', domain, reason, aligned: () => false }
 }
 
-/** A "fail" is none yet while an aligned SPF or DKIM result may still come: refusing for ever would be wrong. */
-function undecided(domain: string, result: AuthResult, { spf, signatures }: Identities): AuthResult {
+/** A "fail" becomes "temperror" while an aligned SPF or DKIM check had a temporary error: a permanent rejection would be wrong. */
+function undecided(domain: string, result: AuthResult, { spf, signatures }: AuthenticatedIdentifiers): AuthResult {
   if (result !== 'fail') return result
   const open = (other: { result: AuthResult; domain: string }) =>
     other.result === 'temperror' && related(domain, other.domain)
@@ -141,8 +141,8 @@ function reasonOf(result: AuthResult, domain: string, error: string | undefined)
   return `DMARC of ${domain} could not be decided: ${error ?? 'SPF or DKIM has no result yet'}.`
 }
 
-/** Asks for each record once, so that what was asked early is still known when the time for questions is over. */
-function remembered(resolve: Resolve): Resolve {
+/** Looks up each record once, so that early answers remain available after the deadline. */
+function memoized(resolve: Resolve): Resolve {
   const asked = new Map<string, Promise<unknown[]>>()
   return (name, type) => {
     const key = `${type} ${name.toLowerCase()}`

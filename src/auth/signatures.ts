@@ -1,4 +1,4 @@
-// The DKIM signatures and the ARC chain of a mail, verified by mailauth under our bounds.
+// Verifies the DKIM signatures and the ARC chain of a message with mailauth, within limits.
 
 import mailauthArc from 'mailauth/lib/arc/index.js'
 import { DkimVerifier } from 'mailauth/lib/dkim/dkim-verifier.js'
@@ -7,12 +7,12 @@ import { type HeaderField, SINGLE_FIELDS } from '../mime/headers.ts'
 import type { AuthResult, SignatureVerdict } from '../mime/message.ts'
 import { clean } from '../mime/one-line.ts'
 import { BodyHash, hashRelaxed, hashSimple } from './body-hash.ts'
-import { DkimKeys } from './dkim-public-keys.ts'
-import type { WatchedDns } from './dns-evidence.ts'
+import { DkimKeyCache } from './dkim-key-cache.ts'
+import type { RecordingResolver } from './recording-resolver.ts'
 
-/** Signatures looked at; each costs a question to a name server the sender chose. */
+/** Verified signatures; each needs a query to a name server of the sender's choice. */
 export const SIGNATURES_MAX = 10
-/** Fields that stand once and that are shown, or that say how the body is shown (RFC 6376 8.15). */
+/** Fields that may occur once and that are displayed or determine how the body is displayed (RFC 6376 8.15). */
 const SHOWN_ONCE = [...SINGLE_FIELDS, 'content-type', 'content-transfer-encoding']
 /** RFC 8301 3.2: shorter RSA keys must not count. */
 const MIN_KEY_BITS = 1024
@@ -28,13 +28,13 @@ const RESULTS: ReadonlySet<string> = new Set<AuthResult>([
   'permerror',
 ])
 
-/** The word of RFC 8601 for what a check said; what it did not say, or says in words of policy, is "permerror". */
+/** The RFC 8601 result of a check; missing and other results are "permerror". */
 export function resultOf(said: unknown): AuthResult {
   return typeof said === 'string' && RESULTS.has(said) ? (said as AuthResult) : 'permerror'
 }
 
 export interface Signatures {
-  /** Without alignment, which only DMARC can tell. */
+  /** Without alignment, which DMARC determines. */
   signatures: SignatureVerdict[]
   /** Domains whose signature passes and covers the whole body. */
   domains: string[]
@@ -43,16 +43,16 @@ export interface Signatures {
 }
 
 /**
- * Verifies at most SIGNATURES_MAX signatures and the ARC chain. Strict: RFC 6376, 8301 (no rsa-sha1), 8463 and 8617 to
- * the letter. The time is bounded by the questions (see WatchedDns) and two passes over the body.
- * @param header bytes up to and with the empty line; its size and lines are bounded by the caller
- * @param fields the same header as it is shown
+ * Verifies at most SIGNATURES_MAX signatures and the ARC chain, strictly by RFC 6376, 8301 (no rsa-sha1), 8463 and 8617.
+ * the letter. The time is bounded by the DNS queries (see RecordingResolver) and two passes over the body.
+ * @param header bytes up to and including the empty line; its size and lines are limited by the caller
+ * @param fields the fields of the same header, as displayed
  */
 export async function verifySignatures(
   header: Uint8Array,
   fields: readonly HeaderField[],
   body: Uint8Array,
-  dns: WatchedDns,
+  dns: RecordingResolver,
   receivedAt: number,
 ): Promise<Signatures> {
   const verifier = new BoundedVerifier(dns, new Date(receivedAt), repeatedOf(fields))
@@ -61,7 +61,7 @@ export async function verifySignatures(
   const chain = await arcOf(verifier, dns)
   return {
     signatures: results.filter((result) => result.signingDomain !== undefined).map(verdictOf),
-    // A signature over the first bytes only (l=) says nothing of what a reader sees below them: RFC 6376 8.2.
+    // A signature over the first bytes only (l=) does not cover what a reader sees after them: RFC 6376 8.2.
     domains: results
       .filter(({ status, isCovering }) => status.result === 'pass' && !status.underSized && isCovering)
       .map((result) => result.signingDomain!),
@@ -69,7 +69,7 @@ export async function verifySignatures(
   }
 }
 
-/** How often each field occurs that may occur once, of those that occur more often. */
+/** Counts the fields that may occur once but are repeated. */
 function repeatedOf(fields: readonly HeaderField[]): ReadonlyMap<string, number> {
   const counts = new Map<string, number>()
   for (const { name } of fields) {
@@ -86,25 +86,25 @@ class BoundedVerifier extends DkimVerifier {
   readonly #repeated: ReadonlyMap<string, number>
   #signatures = 0
 
-  constructor(dns: WatchedDns, curTime: Date, repeated: ReadonlyMap<string, number>) {
+  constructor(dns: RecordingResolver, curTime: Date, repeated: ReadonlyMap<string, number>) {
     super({ resolver: dns.resolve, minBitLength: MIN_KEY_BITS, strict: true, curTime })
     this.#repeated = repeated
-    this.keyCache = new DkimKeys(dns.resolve)
+    this.keyCache = new DkimKeyCache(dns.resolve)
     this.arc.keyCache = this.keyCache
   }
 
   async verify(header: Uint8Array, body: Uint8Array): Promise<void> {
-    // The verifier is a stream that looks at each byte of the header; what it does between is called directly.
+    // The verifier is a stream that processes each byte of the header; its inner steps are called directly instead.
     await this.emitHeaders(header)
     this.signatureHeaders = this.signatureHeaders.filter((field) => field.skip !== TOO_MANY)
-    this.#askForKeys()
-    // While the name servers are asked.
+    this.#prefetchKeys()
+    // The body is hashed while the queries are pending.
     if (this.#simple.length > 0) hashSimple(body, this.#simple)
     if (this.#relaxed.length > 0) hashRelaxed(body, this.#relaxed)
     await this.finalChunk()
   }
 
-  /** The results of the DKIM signatures, and whether each covers what is shown (RFC 6376 8.15). */
+  /** The results of the DKIM signatures, and whether each covers the displayed fields (RFC 6376 8.15). */
   checkedResults(): CheckedResult[] {
     const fields = this.signatureHeaders.filter(({ type }) => type === 'DKIM')
     return this.results.map((result, index) => ({
@@ -114,8 +114,8 @@ class BoundedVerifier extends DkimVerifier {
   }
 
   /**
-   * Whether a signature names a repeated field as often as it occurs. Signatures count from the end of the header and the
-   * first field is shown: one more on top is a field that nobody signed.
+   * Whether a signature lists each repeated field as often as it occurs. Signatures count from the end of the header, but the
+   * first field is displayed: an additional field at the top is not signed.
    */
   covers(field: SignatureField): boolean {
     const tag = field.parsed?.h?.value
@@ -123,7 +123,7 @@ class BoundedVerifier extends DkimVerifier {
     return [...this.#repeated].every(([name, count]) => names.filter((signed) => signed === name).length >= count)
   }
 
-  /** The verifier's own hashes take seconds for some bodies, and one pass each. */
+  /** Replaces the verifier's hashes, which take seconds for some bodies, and one pass each. */
   override addBodyHash(form: string, algorithm: string, limit: number | ''): string {
     const key = `${form}:${algorithm}:${limit}`
     if (this.bodyHashes.has(key)) return key
@@ -134,7 +134,7 @@ class BoundedVerifier extends DkimVerifier {
     return key
   }
 
-  /** Called once for each signature before its body hash is begun. */
+  /** Called for each signature before its body hash is created. */
   override prepareSignature(field: SignatureField): void {
     if (field.type === 'DKIM' && ++this.#signatures > SIGNATURES_MAX) {
       field.skip = TOO_MANY
@@ -143,8 +143,8 @@ class BoundedVerifier extends DkimVerifier {
     withPlainSelector(field, () => super.prepareSignature(field))
   }
 
-  /** All keys at once: the verifier would wait for one before it asks for the next. */
-  #askForKeys(): void {
+  /** Looks up all keys in parallel: the verifier would do so sequentially. */
+  #prefetchKeys(): void {
     for (const field of this.signatureHeaders) {
       if (field.skip !== undefined || field.invalid !== undefined || field.hashAlgo === 'sha1') continue
       const name = `${field.selector}._domainkey.${field.signingDomain}`
@@ -153,9 +153,9 @@ class BoundedVerifier extends DkimVerifier {
   }
 }
 
-const TOO_MANY = 'more signatures than are looked at'
+const TOO_MANY = 'more signatures than are verified'
 
-/** The grammar has no underscore in a selector, the keys that are published have: it is hidden from the syntax check. */
+/** The grammar does not allow underscores in selectors, but they are in use: hides them from the syntax check. */
 function withPlainSelector(field: SignatureField, prepare: () => void): void {
   const tag = field.parsed?.s
   const given = tag?.value
@@ -169,7 +169,10 @@ function withPlainSelector(field: SignatureField, prepare: () => void): void {
   field.selector = given
 }
 
-async function arcOf(verifier: BoundedVerifier, dns: WatchedDns): Promise<{ arc: AuthResult; arcDomain: string }> {
+async function arcOf(
+  verifier: BoundedVerifier,
+  dns: RecordingResolver,
+): Promise<{ arc: AuthResult; arcDomain: string }> {
   const { status } = await mailauthArc.arc(verifier.arc, {
     resolver: dns.resolve,
     minBitLength: MIN_KEY_BITS,
@@ -178,7 +181,7 @@ async function arcOf(verifier: BoundedVerifier, dns: WatchedDns): Promise<{ arc:
   const chain = verifier.arc.chain
   const last = chain === false ? undefined : chain.at(-1)
   const newest = last?.['arc-seal'].parsed?.d?.value
-  // RFC 8617 knows no temporary failure, but a chain our deadline cut short has not failed either.
+  // RFC 8617 defines no temporary error, but a chain that could not be checked before the deadline has not failed.
   const result = status.result === 'fail' && dns.expired ? 'temperror' : resultOf(status.result)
   const arc = result !== 'pass' || (last && verifier.covers(last['arc-message-signature'])) ? result : 'permerror'
   return { arc, arcDomain: typeof newest === 'string' ? clean(newest.toLowerCase(), TEXT_MAX) : '' }
@@ -198,12 +201,12 @@ function verdictOf(result: CheckedResult): SignatureVerdict {
 
 function reasonOf(status: Status, isCovering: boolean): string {
   if (status.result === 'pass' && !isCovering) {
-    return 'The signature is good, but a field that may occur once is repeated, and the one that is shown is not signed.'
+    return 'The signature is valid, but a field that may occur only once is repeated, and the displayed one is not signed.'
   }
   if (status.result === 'pass') {
     return status.underSized
-      ? `The signature is good, but ${status.underSized} bytes at the end of the body are not signed.`
-      : 'The signature is good.'
+      ? `The signature is valid, but ${status.underSized} bytes at the end of the body are not signed.`
+      : 'The signature is valid.'
   }
   const said = typeof status.comment === 'string' ? status.comment : Object.values(status.policy ?? {}).join(' ')
   return clean(`Not verified: ${said || status.result}.`, TEXT_MAX)

@@ -1,15 +1,15 @@
-// Sender domains with underscores for SPF: RFC 7208 4.3 has them checked, mailauth refuses every domain that is no host name.
+// SPF for sender domains with underscores: RFC 7208 4.3 requires the check, but mailauth rejects domains that are not host names.
 
 import { randomName } from '../base/ids.ts'
 
-/** A sender mailauth can check, and the way back to what it stands for. */
+/** A sender that mailauth can check, and the inverse mapping. */
 export interface CheckableSender {
   sender: string
-  /** Puts the true labels into a name that is asked for, or into a text. */
+  /** Restores the original labels in a name or a text. */
   restore(text: string): string
 }
 
-/** Each label with an underscore becomes a random one, so that whole labels come back even from macros (RFC 7208 7). */
+/** Replaces each label with an underscore by a random one, so that labels can be restored after macro expansion (RFC 7208 7). */
 export function checkableSender(mailFrom: string): CheckableSender {
   const labels = new Map<string, string>()
   const at = mailFrom.lastIndexOf('@') + 1

@@ -1,6 +1,6 @@
-// JSON in one form only, so that equal values have equal bytes (decisions §1.7).
+// Canonical JSON: equal values have equal bytes (decisions §1.7).
 
-/** Keys sorted at every depth, also inside arrays; no spaces; undefined members left out. */
+/** Sorts keys at every depth, also inside arrays; no spaces; undefined members are left out. */
 export function canonicalJson(value: unknown): string {
   return JSON.stringify(sorted(value)) ?? 'null'
 }

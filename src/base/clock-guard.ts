@@ -1,11 +1,11 @@
-// Tells whether the clock can be trusted: compares it with the time last seen and with a clock nobody can set.
+// Detects jumps of the system clock, by comparison with the last known time and with the monotonic clock.
 
 import { type Clock, isoTime } from './clock.ts'
 
-/** A larger difference than this, in either direction, is no correction of a clock: nothing is erased or expired by it. */
+/** A difference larger than this, in either direction, is not a clock correction: nothing is deleted or expired until it is confirmed. */
 export const CLOCK_JUMP_MS = 2 * 24 * 60 * 60 * 1000
 
-/** What is asked of the guard by those who erase or expire by the clock. */
+/** The view of the guard for code that deletes or expires by the clock. */
 export interface ClockDoubt {
   /** True while retention, expiry and purges must wait. */
   isHeld(): boolean
@@ -15,32 +15,32 @@ export class ClockGuard implements ClockDoubt {
   readonly #clock: Clock
   /** The last time that was trusted, and the monotonic time at which it was. */
   #reference: { time: number; monotonic: number }
-  /** Stays until the clock is trusted again: what was written with a wrong time is to be mended first. */
+  /** Remains set until `trust`: rows written with a wrong time have to be corrected first. */
   #isHeld = false
 
-  /** @param time the time last seen, ms */
+  /** @param time the last known time, ms */
   constructor(clock: Clock, time: number) {
     this.#clock = clock
     this.#reference = { time, monotonic: clock.monotonic() }
   }
 
-  /** Takes the clock as right at this moment. */
+  /** Accepts the current time of the clock as correct. */
   trust(): void {
     this.#reference = { time: this.#clock.now(), monotonic: this.#clock.monotonic() }
     this.#isHeld = false
   }
 
-  /** Holds although the clock may be right: another process has not yet found so. */
+  /** Holds even if the clock may be correct, until another process has confirmed it. */
   hold(): void {
     this.#isHeld = true
   }
 
-  /** What the clock should say, ms: the last trusted time and what has passed since. */
+  /** The expected time, ms: the last trusted time plus the monotonic time since. */
   expected(): number {
     return this.#reference.time + this.#clock.monotonic() - this.#reference.monotonic
   }
 
-  /** How far the clock is ahead of what it should say, ms; below 0 when it is behind. */
+  /** How far the clock is ahead of the expected time, ms; negative when it is behind. */
   aheadMs(): number {
     return this.#clock.now() - this.expected()
   }
@@ -50,7 +50,7 @@ export class ClockGuard implements ClockDoubt {
     return this.#isHeld
   }
 
-  /** One sentence for the operator; null when the clock says what it should. */
+  /** One sentence for the operator; null when the clock is as expected. */
   complaint(): string | null {
     const ahead = this.aheadMs()
     if (isNear(ahead)) return null

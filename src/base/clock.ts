@@ -1,8 +1,8 @@
-// Time as a part that can be replaced: the product asks the clock, tests move it.
+// The clock interface: the product reads time only through it, so that tests can control it.
 
 import { uptime } from 'node:os'
 
-/** A timer that can be called off. */
+/** A timer that can be cancelled. */
 export interface Timer {
   cancel(): void
 }
@@ -10,7 +10,7 @@ export interface Timer {
 export interface Clock {
   /** Milliseconds since 1970-01-01 UTC. */
   now(): number
-  /** Milliseconds since some fixed moment, the sleep of the machine included. Nobody can set it: what passes here has passed. */
+  /** Milliseconds since a fixed moment, including suspend. It cannot be set, so differences are real elapsed time. */
   monotonic(): number
   /** Calls `run` once after `ms` milliseconds. Does not keep the process alive. */
   after(ms: number, run: () => void): Timer
@@ -20,7 +20,7 @@ export interface Clock {
 
 export const systemClock: Clock = {
   now: () => Date.now(),
-  // CLOCK_MONOTONIC, and with it performance.now(), stands still while a machine is suspended.
+  // CLOCK_MONOTONIC, and therefore performance.now(), stops while a machine is suspended.
   monotonic: () => uptime() * 1000,
   after(ms, run) {
     const timer = setTimeout(run, ms).unref()
@@ -32,13 +32,13 @@ export const systemClock: Clock = {
   },
 }
 
-/** Begins to measure. @returns tells the ms since then: for what is shown to the operator, never for what is decided */
+/** Starts a stopwatch. @returns reads the elapsed ms; for metrics only, never for decisions */
 export function stopwatch(): () => number {
   const began = performance.now()
   return () => performance.now() - began
 }
 
-/** The form of every timestamp that leaves the house: `YYYY-MM-DDTHH:mm:ss.sssZ`. */
+/** The format of every timestamp in output: `YYYY-MM-DDTHH:mm:ss.sssZ`. */
 export function isoTime(ms: number): string {
   return new Date(ms).toISOString()
 }

@@ -1,4 +1,4 @@
-// One question to one name server: over UDP, and over TCP when the answer does not fit or somebody seems to be guessing.
+// One DNS query to one name server: over UDP, and over TCP when the answer is truncated or forged answers are suspected.
 
 import { randomInt } from 'node:crypto'
 import { createSocket } from 'node:dgram'
@@ -12,40 +12,40 @@ export interface NameServer {
   port: number
 }
 
-/** What came back, with its size on the wire in bytes. */
-export interface Reply {
+/** A response, with its size on the wire in bytes. */
+export interface DnsReply {
   packet: DecodedPacket
   rcode: string
   bytes: number
 }
 
-/** How a question is put. */
-export interface Way {
+/** Options of one query. */
+export interface DnsQueryOptions {
   server: NameServer
   clock: Clock
   timeoutMs: number
-  /** EDNS(0) announces room for large answers; a few old servers answer it with FORMERR. */
+  /** EDNS(0) announces a larger UDP payload; some old servers answer it with FORMERR. */
   edns: boolean
-  /** Holds, while the question is under way, what calls it off. */
-  underWay: Set<() => void>
+  /** Contains, while the query is pending, the function that cancels it. */
+  pendingCancels: Set<() => void>
 }
 
-// What fits through any path without fragments (DNS flag day 2020): fragments can be forged.
+// Fits any path without fragmentation (DNS flag day 2020): fragments can be forged.
 const UDP_PAYLOAD = 1232
-// So many wrong answers on one port are no accident: the question moves to TCP, where nobody can guess (RFC 5452 9.3).
+// This many mismatching answers indicate spoofing: the query is repeated over TCP (RFC 5452 9.3).
 const MAX_WRONG_ANSWERS = 8
 
-/** An error as node:dns makes them: `code` is what callers look at. */
+/** An error in the form of node:dns: callers check `code`. */
 export function dnsError(code: string, question: { name: string; type: string }): Error {
   return Object.assign(new Error(`query ${question.type} ${question.name}: ${code}`), { code, hostname: question.name })
 }
 
 /**
- * Asks and waits for the one answer that fits: same server, port, id and question (RFC 5452 9.1).
+ * Sends the query and waits for the matching answer: same server, port, id and question (RFC 5452 9.1).
  * @throws an error with code ETIMEOUT, ECONNREFUSED, EBADRESP or ECANCELLED
  */
-export async function exchange(question: Question, way: Way): Promise<Reply> {
-  return (await overUdp(question, way)) ?? overTcp(question, way)
+export async function exchange(question: Question, options: DnsQueryOptions): Promise<DnsReply> {
+  return (await overUdp(question, options)) ?? overTcp(question, options)
 }
 
 function message(question: Question, edns: boolean): { id: number; bytes: Buffer } {
@@ -68,13 +68,13 @@ function message(question: Question, edns: boolean): { id: number; bytes: Buffer
   return { id, bytes }
 }
 
-/** True for an answer, not a question, that bears our id. */
+/** True for a response (not a query) with our id. */
 function isOurs(bytes: Buffer, id: number): boolean {
   return bytes.length >= 12 && bytes.readUInt16BE(0) === id && (bytes[2]! & 0x80) !== 0
 }
 
-/** The reply when the bytes are one to this question; null when they are somebody else's or broken. */
-function read(bytes: Buffer, id: number, question: Question): Reply | null {
+/** The response when it matches this question; null when it does not match or is malformed. */
+function read(bytes: Buffer, id: number, question: Question): DnsReply | null {
   if (!isOurs(bytes, id)) return null
   try {
     const packet = decode(bytes)
@@ -86,10 +86,10 @@ function read(bytes: Buffer, id: number, question: Question): Reply | null {
   }
 }
 
-/** Runs `begin` until it answers, the time is up or it is called off; `end` then lets go of the socket, always. */
+/** Runs `begin` until it answers, times out or is cancelled; `end` then always releases the socket. */
 function attempt<T>(
   question: Question,
-  way: Way,
+  options: DnsQueryOptions,
   begin: (done: (value: T) => void, failed: (code: string) => void) => () => void,
 ): Promise<T> {
   return new Promise((resolve, reject) => {
@@ -98,43 +98,43 @@ function attempt<T>(
       if (finished) return
       finished = true
       timer.cancel()
-      way.underWay.delete(cancel)
+      options.pendingCancels.delete(cancel)
       end()
       settle()
     }
     const failed = (code: string) => finish(() => reject(dnsError(code, question)))
     const cancel = () => failed('ECANCELLED')
-    const timer = way.clock.after(way.timeoutMs, () => failed('ETIMEOUT'))
-    way.underWay.add(cancel)
+    const timer = options.clock.after(options.timeoutMs, () => failed('ETIMEOUT'))
+    options.pendingCancels.add(cancel)
     const end = begin((value) => finish(() => resolve(value)), failed)
   })
 }
 
-function overUdp(question: Question, way: Way): Promise<Reply | null> {
-  const { id, bytes } = message(question, way.edns)
-  return attempt<Reply | null>(question, way, (done, failed) => {
-    // A socket of its own for each question: the system picks a port nobody can know.
-    const socket = createSocket(isIPv6(way.server.address) ? 'udp6' : 'udp4')
+function overUdp(question: Question, options: DnsQueryOptions): Promise<DnsReply | null> {
+  const { id, bytes } = message(question, options.edns)
+  return attempt<DnsReply | null>(question, options, (done, failed) => {
+    // A separate socket for each query: the system picks an unpredictable port.
+    const socket = createSocket(isIPv6(options.server.address) ? 'udp6' : 'udp4')
     let wrong = 0
     socket.on('error', () => failed('ECONNREFUSED'))
     socket.on('message', (datagram) => {
-      // A truncated answer may end inside a record: it is not worth reading.
+      // A truncated answer may end inside a record, so it is not parsed.
       const truncated = isOurs(datagram, id) && (datagram[2]! & 0x02) !== 0
       const reply = truncated ? null : read(datagram, id, question)
       if (reply !== null) done(reply)
       else if (truncated || ++wrong >= MAX_WRONG_ANSWERS) done(null)
     })
-    // Connected, the system itself drops what comes from elsewhere and tells when nobody listens.
+    // On a connected socket the system drops datagrams from other sources and reports a closed port.
     socket.on('connect', () => socket.send(bytes))
-    socket.connect(way.server.port, way.server.address)
+    socket.connect(options.server.port, options.server.address)
     return () => socket.close()
   })
 }
 
-function overTcp(question: Question, way: Way): Promise<Reply> {
-  const { id, bytes } = message(question, way.edns)
-  return attempt<Reply>(question, way, (done, failed) => {
-    const socket = connect(way.server.port, way.server.address)
+function overTcp(question: Question, options: DnsQueryOptions): Promise<DnsReply> {
+  const { id, bytes } = message(question, options.edns)
+  return attempt<DnsReply>(question, options, (done, failed) => {
+    const socket = connect(options.server.port, options.server.address)
     const length = Buffer.alloc(2)
     length.writeUInt16BE(bytes.length)
     socket.write(Buffer.concat([length, bytes]))

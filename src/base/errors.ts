@@ -1,6 +1,6 @@
-// The one error the product throws on purpose: a code, a sentence, and what a caller can do about it.
+// ProductError, the class of all expected errors: a code, a message and details for the caller.
 
-/** Every code a caller can meet (specification §7, decisions §1.5). Surfaces map them to their own words. */
+/** All error codes (specification §7, decisions §1.5). Each protocol maps them to its own. */
 export type ErrorCode =
   | 'invalid_parameter'
   | 'missing_parameter'
@@ -19,26 +19,26 @@ export type ErrorCode =
   | 'unsupported_media_type'
   | 'range_not_satisfiable'
 
-/** One thing that is wrong with what was given: where (dot path), which rule (decisions §1.4), and a sentence. */
+/** One problem of the input: the field (dot path), the violated rule (decisions §1.4) and a message. */
 export interface Issue {
   field: string
   code: string
   message: string
-  /** Where in a text of several lines, both from 1. */
+  /** Position in a text of several lines, both counted from 1. */
   line?: number
   column?: number
 }
 
 export interface ErrorDetail {
-  /** The parameter at fault where there is no list of issues; the first issue's field otherwise. */
+  /** The invalid parameter when there is no list of issues; otherwise the field of the first issue. */
   param?: string
   issues?: Issue[]
-  /** Seconds to wait before the same call may succeed. */
+  /** Seconds after which the same call may succeed. */
   retryAfter?: number
   cause?: unknown
 }
 
-/** An expected failure. Its message is one English sentence, safe to show to whoever asked. */
+/** An expected failure. Its message is in English and safe to show to the caller. */
 export class ProductError extends Error {
   readonly code: ErrorCode
   readonly param: string | undefined
@@ -55,12 +55,12 @@ export class ProductError extends Error {
   }
 }
 
-/** The answer for what is missing or belongs to somebody else: always the same, so that it tells nothing. */
+/** The error for a resource that does not exist or belongs to another team: identical, so that it reveals nothing. */
 export function notFound(what = 'resource'): ProductError {
   return new ProductError('not_found', `There is no such ${what}.`)
 }
 
-/** A semantic rule broken by one member of a body (422 on the HTTP surface). */
+/** A member of a request body violates a semantic rule (422 in HTTP). */
 export function invalid(field: string, code: string, message: string): ProductError {
   return new ProductError('validation_error', message, { issues: [{ field, code, message }] })
 }

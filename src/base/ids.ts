@@ -1,13 +1,13 @@
-// Public ids: a prefix that names the kind, and 24 random characters that name nothing.
+// Public ids: a prefix for the kind of resource, and 24 random characters.
 
 import { randomBytes } from 'node:crypto'
 
 const ALPHABET = 'abcdefghijklmnopqrstuvwxyz0123456789'
 const LENGTH = 24
-// The largest multiple of 36 below 256: bytes above it are drawn again, so that no character is likelier than another.
+// The largest multiple of 36 below 256: larger bytes are discarded, so that all characters are equally likely.
 const FAIR = 252
 
-/** Prefixes of decisions §1.1; those of aliases are in its manner. */
+/** Prefixes of decisions §1.1; that of aliases follows the same scheme. */
 export const ID_PREFIX = {
   request: 'req_',
   team: 'team_',
@@ -67,7 +67,7 @@ export function newId(kind: IdKind): string {
   return ID_PREFIX[kind] + randomName()
 }
 
-/** The form of an id of that kind, as a regular expression; what has it may still name nothing. */
+/** A regular expression for ids of this kind; an id that matches need not exist. */
 export function idPattern(kind: IdKind): string {
   return `^${ID_PREFIX[kind]}[a-z0-9]{${LENGTH}}$`
 }

@@ -1,6 +1,6 @@
-// What lives long: a part that is started, works, and is stopped again.
+// The interface of long-lived services, and orderly shutdown.
 
-/** A long-lived part of the house. `stop` finishes what was begun before it resolves. */
+/** A long-lived service. `stop` resolves after all work in progress has finished. */
 export interface Service {
   readonly name: string
   start(): Promise<void>
@@ -8,7 +8,7 @@ export interface Service {
 }
 
 /**
- * Takes every step, one after another, also behind one that failed: what is left open would keep the process alive.
+ * Runs all steps one after another, even after a failure: a resource left open would keep the process alive.
  * @throws the first failure
  */
 export async function closeAll(steps: readonly (() => Promise<void>)[]): Promise<void> {

@@ -1,4 +1,4 @@
-// The log for a person at a terminal: time, level, sentence, then what belongs to it.
+// Formats log lines for a terminal: time, level, message, then the other fields.
 
 import { type InspectColor, styleText } from 'node:util'
 
@@ -15,17 +15,17 @@ const LEVELS: Readonly<Record<number, Level>> = {
   50: { name: 'error', color: 'red' },
   60: { name: 'fatal', color: 'red' },
 }
-/** Its stack is shown from this level on. */
+/** The stack of an error is shown from this level on. */
 const ERROR_LEVEL = 50
 const LEVEL_WIDTH = 5
 const PLAIN = /^[\w.:@/+-]+$/
-// What a terminal acts on, or what turns the direction of text: foreign text stands in the log (C0, DEL, C1, bidi, zero width).
+// Control and bidirectional characters (C0, DEL, C1, bidi, zero width): the log contains foreign text.
 const UNSAFE = /[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g
 
 /**
  * @param line one line of the log as JSON
- * @param color whether it goes to standard output, which may show colors
- * @returns the same for reading, with its line end
+ * @param color whether to use colors
+ * @returns the formatted line with its line end
  */
 export function readableLine(line: string, color: boolean): string {
   let fields: Record<string, unknown>
@@ -43,13 +43,13 @@ export function readableLine(line: string, color: boolean): string {
   return `${head.join(' ')}${tail}\n${Number(level) >= ERROR_LEVEL ? stackOf(rest.err) : ''}`
 }
 
-/** Time of day where the terminal is. */
+/** Local time of day. */
 function clockOf(time: unknown): string {
   const at = new Date(String(time))
   return Number.isNaN(at.getTime()) ? safe(String(time)) : at.toTimeString().slice(0, 8)
 }
 
-/** `key=value`; members of an object by their path, an error by its message. */
+/** `key=value`; members of an object by their path, errors by their message. */
 function pairs(key: string, value: unknown): string[] {
   if (value === undefined || value === null) return value === null ? [`${safe(key)}=null`] : []
   if (typeof value !== 'object') return [`${safe(key)}=${written(value)}`]
@@ -70,7 +70,7 @@ function written(value: unknown): string {
 function stackOf(error: unknown): string {
   const stack = (error as { stack?: unknown } | undefined)?.stack
   if (typeof stack !== 'string') return ''
-  // Its first line is the message, which stands above.
+  // The first line is the message, which has been written already.
   return stack
     .split('\n')
     .filter((one) => /^\s+at /.test(one))

@@ -1,4 +1,4 @@
-// The log: pino, with every secret taken out by path and by pattern. JSON for programs, short lines at a terminal.
+// The log: pino, with secrets redacted by path and by pattern. JSON for programs, short lines on a terminal.
 
 import { isatty } from 'node:tty'
 import { type DestinationStream, type Logger, pino } from 'pino'
@@ -12,21 +12,21 @@ const SECRET =
 
 const PATHS = ['authorization', 'key', 'secret', 'password', 'token', 'smtp_password', 'private_key']
 
-/** The same text without anything that opens a door. */
+/** The text with all credentials and private keys replaced. */
 export function redact(text: string): string {
   return text.replace(SECRET, '[redacted]')
 }
 
 const STDOUT = 1
 
-/** Whether somebody reads along: standard output is a terminal. Threads have no stream that would know. */
+/** Whether standard output is a terminal. Works in threads as well, whose streams do not know. */
 export function isAtTerminal(): boolean {
   return isatty(STDOUT)
 }
 
 /**
- * @param destination where lines go; standard output unless given
- * @param form JSON, or short lines for reading; by what standard output is, unless given
+ * @param destination output stream; standard output unless given
+ * @param form JSON, or short lines for people; by default depends on whether standard output is a terminal
  */
 export function openLog(
   level: string,
@@ -42,7 +42,7 @@ export function openLog(
       timestamp: pino.stdTimeFunctions.isoTime,
       redact: { paths: PATHS.flatMap((name) => [name, `*.${name}`, `*.*.${name}`]), censor: '[redacted]' },
     },
-    // The pattern runs over the finished line: a secret inside an error's message or stack is found there too.
+    // The pattern is applied to the finished line, so that it covers messages and stacks of errors.
     { write: (line: string) => out.write(show(redact(line))) },
   )
 }

@@ -1,11 +1,11 @@
-// The known name that is most like a mistyped one, for sentences such as "Did you mean …?".
+// Finds the known name most similar to a mistyped one, for messages such as "Did you mean …?".
 
-/** Longer names are compared by their beginning. */
+/** Only this many characters of longer names are compared. */
 const NAME_MAX = 64
 
 /**
- * @param most edits (a character left out, added, replaced, or swapped with its neighbour) that still count as a typing error; no bound unless given
- * @returns undefined where none is so near
+ * @param most maximum edit distance (insertions, deletions, replacements, swaps of neighbours); unlimited unless given
+ * @returns undefined when no name is similar enough
  */
 export function nearest(name: string, known: Iterable<string>, most = Number.POSITIVE_INFINITY): string | undefined {
   let found: string | undefined
@@ -20,7 +20,7 @@ export function nearest(name: string, known: Iterable<string>, most = Number.POS
   return found
 }
 
-/** Optimal string alignment: Levenshtein's distance with swaps of neighbours. */
+/** Optimal string alignment: Levenshtein distance with swaps of neighbours. */
 function distance(a: string, b: string): number {
   let [before, last] = [[] as number[], Array.from({ length: b.length + 1 }, (_, j) => j)]
   for (let i = 1; i <= a.length; i++) {

@@ -1,60 +1,60 @@
-// Waking across threads: whoever made work rings, whoever does it listens; a ring that is lost costs the second until the next look.
+// Notifications between threads that work is pending or a mailbox changed. Delivery is best effort: workers also poll every second.
 
 import { BroadcastChannel } from 'node:worker_threads'
 import { sha256 } from './secrets.ts'
 
-/** What there is to do: mail to hand over, events to tell, sending accounts to check; and mailboxes that changed, by number. */
-export type Bell = 'deliver' | 'webhooks' | 'providers' | 'accounts'
+/** Deliveries, webhook events or sending accounts to process; accounts (mailboxes) that changed, with their numbers as subjects. */
+export type NotificationTopic = 'deliver' | 'webhooks' | 'providers' | 'accounts'
 
-export interface Wake {
+export interface Notifier {
   /**
-   * Rings in every thread of the house, this one included.
-   * @param subject what it is about, for bells that tell; those of one turn are told together
+   * Notifies the listeners of a topic in every thread of this process, the calling one included.
+   * @param subject number of what changed; subjects of one turn of the event loop are sent in one notification
    */
-  ring(bell: Bell, subject?: number): void
-  /** @returns what ends the listening */
-  listen(bell: Bell, run: (subjects: readonly number[]) => void): () => void
+  notify(topic: NotificationTopic, subject?: number): void
+  /** @returns removes the listener */
+  listen(topic: NotificationTopic, run: (subjects: readonly number[]) => void): () => void
   close(): void
 }
 
-interface Ring {
-  bell: Bell
+interface Notification {
+  topic: NotificationTopic
   subjects: readonly number[]
 }
 
-/** @param place the data folder: houses of one process do not hear one another */
-export function openWake(place: string): Wake {
-  const channel = new BroadcastChannel(`mailstead/${sha256(place).toString('hex').slice(0, 16)}`)
-  // Listening alone is no reason to go on living.
+/** @param folder the data folder: appliances in one process do not receive each other's notifications */
+export function openNotifier(folder: string): Notifier {
+  const channel = new BroadcastChannel(`mailstead/${sha256(folder).toString('hex').slice(0, 16)}`)
+  // An open channel must not keep the process alive.
   channel.unref()
-  const listeners = new Map<Bell, Set<(subjects: readonly number[]) => void>>()
-  /** What is to be told at the end of this turn. */
-  const gathered = new Map<Bell, Set<number>>()
+  const listeners = new Map<NotificationTopic, Set<(subjects: readonly number[]) => void>>()
+  /** Subjects to send at the end of this turn of the event loop. */
+  const pending = new Map<NotificationTopic, Set<number>>()
   let isClosed = false
-  const hear = ({ bell, subjects }: Ring) => {
-    for (const run of listeners.get(bell) ?? []) run(subjects)
+  const dispatch = ({ topic, subjects }: Notification) => {
+    for (const run of listeners.get(topic) ?? []) run(subjects)
   }
-  const tell = (ring: Ring) => {
+  const send = (notification: Notification) => {
     if (isClosed) return
-    channel.postMessage(ring)
-    // A channel does not hear itself.
-    if (listeners.has(ring.bell)) queueMicrotask(() => hear(ring))
+    channel.postMessage(notification)
+    // A channel does not receive its own messages.
+    if (listeners.has(notification.topic)) queueMicrotask(() => dispatch(notification))
   }
-  const tellGathered = () => {
-    for (const [bell, subjects] of gathered) tell({ bell, subjects: [...subjects] })
-    gathered.clear()
+  const sendPending = () => {
+    for (const [topic, subjects] of pending) send({ topic: topic, subjects: [...subjects] })
+    pending.clear()
   }
-  channel.onmessage = (message) => hear((message as { data: Ring }).data)
+  channel.onmessage = (message) => dispatch((message as { data: Notification }).data)
   return {
-    ring(bell, subject) {
-      if (subject === undefined) return tell({ bell, subjects: [] })
-      if (gathered.size === 0) queueMicrotask(tellGathered)
-      const subjects = gathered.get(bell) ?? new Set()
-      gathered.set(bell, subjects.add(subject))
+    notify(topic, subject) {
+      if (subject === undefined) return send({ topic: topic, subjects: [] })
+      if (pending.size === 0) queueMicrotask(sendPending)
+      const subjects = pending.get(topic) ?? new Set()
+      pending.set(topic, subjects.add(subject))
     },
-    listen(bell, run) {
-      const set = listeners.get(bell) ?? new Set()
-      listeners.set(bell, set.add(run))
+    listen(topic, run) {
+      const set = listeners.get(topic) ?? new Set()
+      listeners.set(topic, set.add(run))
       return () => {
         set.delete(run)
       }

@@ -1,18 +1,18 @@
-// Which IP addresses lie in the open network: what strangers name must never lead us inside.
+// Which IP addresses are public: foreign input must not direct connections into private networks (SSRF).
 
 import ipaddr from 'ipaddr.js'
 
 /** The one range global unicast addresses are assigned from (RFC 4291 §2.4, IANA); every other range is special or unassigned. */
 const GLOBAL_UNICAST: [ipaddr.IPv6, number] = [ipaddr.IPv6.parse('2000::'), 3]
 
-/** `::a.b.c.d`, which ipaddr.js takes for a mapped address. */
+/** `::a.b.c.d`, which ipaddr.js treats as a mapped address. */
 const IPV4_COMPATIBLE = /^::\d+\.\d/
 
 /**
- * True for a plain unicast address of the open network; of IPv6 that is 2000::/3 without its special ranges. False for loopback,
- * private, link-local and shared ranges, for multicast and what is reserved or unassigned, for the forms that carry an IPv4
- * address inside an IPv6 one (NAT64, 6to4, Teredo, IPv4-compatible, IPv4-translated…) whatever that is, for an address with a
- * zone, and for text that is no address. An IPv4-mapped address is what it maps to.
+ * True for a public unicast address; in IPv6 that is 2000::/3 without its special ranges. False for loopback,
+ * private, link-local and shared ranges, for multicast, reserved and unassigned ranges, for all forms that embed an IPv4
+ * address inside an IPv6 one (NAT64, 6to4, Teredo, IPv4-compatible, IPv4-translated…), for an address with a
+ * zone, and for text that is not an address. An IPv4-mapped address is treated as the IPv4 address.
  */
 export function isPublicAddress(address: string): boolean {
   if (!ipaddr.isValid(address) || IPV4_COMPATIBLE.test(address)) return false

@@ -1,24 +1,24 @@
-// The DNS client of the house: answers as node:dns gives them, from the servers of the settings, kept as long as they may be.
+// The DNS resolver: answers in the form of node:dns, from the configured servers, cached for their TTL.
 
 import { getServers } from 'node:dns'
 import { isIP } from 'node:net'
 import type { Answer, Question, RecordType as WireType } from 'dns-packet'
 import { authoritiesOf } from './authority.ts'
 import type { Clock } from './clock.ts'
-import { dnsError, exchange, type NameServer, type Reply } from './dns-exchange.ts'
+import { type DnsReply, dnsError, exchange, type NameServer } from './dns-exchange.ts'
 
 export interface Resolver {
   /**
    * The records of a name, in the forms and with the error codes (ENOTFOUND, ENODATA, ESERVFAIL, ETIMEOUT…) of
-   * node:dns/promises resolve(), so that it can stand in its place.
+   * node:dns/promises resolve(), so that it can replace it.
    */
   resolve(name: string, type: string): Promise<unknown[]>
   /**
-   * The same without any answer kept from before: the zone's own name servers are asked, or the usual ones where these
-   * cannot be reached. For checks a person waits for.
+   * The same without the cache: asks the authoritative name servers of the zone, or the configured ones when these
+   * cannot be reached. For checks that a person waits for.
    */
   fresh(name: string, type: string): Promise<unknown[]>
-  /** Calls off what is under way; nothing is open afterwards. */
+  /** Cancels all pending queries and closes their sockets. */
   close(): Promise<void>
 }
 
@@ -26,23 +26,23 @@ export interface ResolverOptions {
   /** `ip`, `ip:port` or `[ipv6]:port`; empty: the servers of the system. */
   servers: string[]
   clock: Clock
-  /** How long one server is waited for, in ms. */
+  /** Timeout of one query to one server, ms. */
   timeoutMs?: number
-  /** Who speaks for a name; by its NS records unless given. */
+  /** Finds the authoritative servers of a name; by its NS records unless given. */
   authorities?: typeof authoritiesOf
 }
 
 const TIMEOUT_MS = 1500
 const MAX_SERVERS = 3
-/** Rounds over the servers before a silent network is given up. */
+/** Rounds over all servers before the query fails. */
 const ROUNDS = 2
-/** Name servers of a zone that are tried before the usual ones are asked. */
+/** Authoritative servers tried before the configured ones. */
 const MAX_AUTHORITIES = 2
 const MAX_CNAMES = 8
 // Seconds.
 const MAX_TTL = 3600
 const MAX_NEGATIVE_TTL = 300
-// Together they bound the memory of the cache to 8 MiB of messages.
+// Together they limit the cache to 8 MiB of messages.
 const MAX_ENTRIES = 2000
 const MAX_ENTRY_BYTES = 4096
 
@@ -57,7 +57,7 @@ const CODE_OF = new Map([
   ['FORMERR', 'EFORMERR'],
 ])
 
-/** How each type is shown, as node:dns does. */
+/** How the data of each record type is presented, as node:dns does. */
 const FORMS = new Map<string, (data: never) => unknown>([
   ['A', (data: string) => data],
   ['AAAA', (data: string) => data],
@@ -65,7 +65,7 @@ const FORMS = new Map<string, (data: never) => unknown>([
   ['NS', (data: string) => data],
   ['PTR', (data: string) => data],
   ['MX', (data: { preference: number; exchange: string }) => ({ priority: data.preference, exchange: hostOf(data) })],
-  // One character a byte, as node:dns has it: what is no ASCII stays recognisable.
+  // One character per byte, as in node:dns: bytes beyond ASCII stay recognisable.
   ['TXT', (data: Buffer[]) => data.map((part) => part.toString('latin1'))],
   [
     'TLSA',
@@ -83,7 +83,7 @@ function hostOf(data: { exchange: string }): string {
   return data.exchange === '.' ? '' : data.exchange
 }
 
-/** What a question came to: records, or the code of an error. `ttl` in seconds. */
+/** The outcome of a query: records, or the code of an error. `ttl` in seconds. */
 type Outcome = { values: unknown[]; ttl: number; bytes: number } | { code: string; ttl: number; bytes: number }
 
 export function openResolver(options: ResolverOptions): Resolver {
@@ -95,10 +95,10 @@ class CachingResolver implements Resolver {
   readonly #clock: Clock
   readonly #timeoutMs: number
   readonly #authorities: typeof authoritiesOf
-  /** Insertion order is the order of use: the first is the one unused for longest. */
-  readonly #kept = new Map<string, { outcome: Outcome; until: number }>()
+  /** Insertion order is the order of use: the first entry is the least recently used. */
+  readonly #cache = new Map<string, { outcome: Outcome; until: number }>()
   readonly #asking = new Map<string, Promise<Outcome>>()
-  readonly #underWay = new Set<() => void>()
+  readonly #pendingCancels = new Set<() => void>()
   #closed = false
 
   constructor(options: ResolverOptions) {
@@ -112,12 +112,12 @@ class CachingResolver implements Resolver {
   async resolve(name: string, type: string): Promise<unknown[]> {
     const question = checked(name, type)
     const key = `${type} ${question.name.toLowerCase()}`
-    const kept = this.#recall(key)
-    if (kept !== undefined) return present(kept, question)
+    const cached = this.#recall(key)
+    if (cached !== undefined) return present(cached, question)
     let asking = this.#asking.get(key)
     if (asking === undefined) {
       asking = this.#ask(question)
-        .then((outcome) => this.#keep(key, outcome))
+        .then((outcome) => this.#store(key, outcome))
         .finally(() => this.#asking.delete(key))
       this.#asking.set(key, asking)
     }
@@ -131,28 +131,28 @@ class CachingResolver implements Resolver {
 
   async close(): Promise<void> {
     this.#closed = true
-    for (const cancel of [...this.#underWay]) cancel()
-    this.#kept.clear()
+    for (const cancel of [...this.#pendingCancels]) cancel()
+    this.#cache.clear()
   }
 
   #recall(key: string): Outcome | undefined {
-    const entry = this.#kept.get(key)
+    const entry = this.#cache.get(key)
     if (entry === undefined) return undefined
-    this.#kept.delete(key)
+    this.#cache.delete(key)
     if (entry.until <= this.#clock.now()) return undefined
-    this.#kept.set(key, entry)
+    this.#cache.set(key, entry)
     return entry.outcome
   }
 
-  #keep(key: string, outcome: Outcome): Outcome {
+  #store(key: string, outcome: Outcome): Outcome {
     if (outcome.ttl > 0 && outcome.bytes <= MAX_ENTRY_BYTES) {
-      this.#kept.set(key, { outcome, until: this.#clock.now() + outcome.ttl * 1000 })
-      if (this.#kept.size > MAX_ENTRIES) this.#kept.delete(this.#kept.keys().next().value!)
+      this.#cache.set(key, { outcome, until: this.#clock.now() + outcome.ttl * 1000 })
+      if (this.#cache.size > MAX_ENTRIES) this.#cache.delete(this.#cache.keys().next().value!)
     }
     return outcome
   }
 
-  /** Follows aliases that end outside an answer; a recursive server seldom leaves one. */
+  /** Follows CNAMEs whose target is not in the answer; recursive servers seldom return such answers. */
   async #ask(question: Question): Promise<Outcome> {
     let name = question.name
     let ttl = MAX_TTL
@@ -167,7 +167,7 @@ class CachingResolver implements Resolver {
     return { code: 'ESERVFAIL', ttl: 0, bytes: 0 }
   }
 
-  /** What the zone's own servers say; null when they say nothing, or name another name. */
+  /** The answer of the authoritative servers; null when they do not answer, or answer with a CNAME without its target. */
   async #askAuthority(question: Question): Promise<Outcome | null> {
     const servers = await this.#authorities(question.name, (name, type) => this.resolve(name, type))
     for (const server of servers.slice(0, MAX_AUTHORITIES)) {
@@ -179,9 +179,9 @@ class CachingResolver implements Resolver {
     return null
   }
 
-  /** Asks the servers in turn until one has something to say; a refusal is taken when nobody says more. */
-  async #exchange(question: Question): Promise<Reply> {
-    let refusal: Reply | null = null
+  /** Asks the servers in turn until one answers; returns an error response only when no server answers. */
+  async #exchange(question: Question): Promise<DnsReply> {
+    let refusal: DnsReply | null = null
     let failure: unknown = dnsError('ECONNREFUSED', question)
     const unable = new Set<NameServer>()
     for (let round = 0; round < ROUNDS; round++) {
@@ -202,11 +202,11 @@ class CachingResolver implements Resolver {
     throw failure
   }
 
-  async #askServer(question: Question, server: NameServer): Promise<Reply> {
-    const way = { server, clock: this.#clock, timeoutMs: this.#timeoutMs, underWay: this.#underWay }
-    const reply = await exchange(question, { ...way, edns: true })
-    // A server from before EDNS(0) does not understand the question: RFC 6891 7.
-    return reply.rcode === 'FORMERR' ? exchange(question, { ...way, edns: false }) : reply
+  async #askServer(question: Question, server: NameServer): Promise<DnsReply> {
+    const options = { server, clock: this.#clock, timeoutMs: this.#timeoutMs, pendingCancels: this.#pendingCancels }
+    const reply = await exchange(question, { ...options, edns: true })
+    // A server without EDNS(0) support answers FORMERR: RFC 6891 7.
+    return reply.rcode === 'FORMERR' ? exchange(question, { ...options, edns: false }) : reply
   }
 }
 
@@ -217,11 +217,11 @@ function checked(name: string, type: string): Question {
   return question
 }
 
-function isAnswer(reply: Reply): boolean {
+function isAnswer(reply: DnsReply): boolean {
   return reply.rcode === 'NOERROR' || reply.rcode === 'NXDOMAIN'
 }
 
-/** A copy for each caller: some sort the list or write on the error. */
+/** A copy for each caller: some sort the list or modify the error. */
 function present(outcome: Outcome, question: Question): unknown[] {
   if ('code' in outcome) throw dnsError(outcome.code, question)
   return outcome.values.map((value) => {
@@ -230,14 +230,14 @@ function present(outcome: Outcome, question: Question): unknown[] {
   })
 }
 
-interface Found {
+interface AnswerRecords {
   outcome: Outcome
-  /** The name to go on with when the answer ends in an alias without records. */
+  /** The name to query next when the answer ends in a CNAME without records of its target. */
   alias: string | null
   hops: number
 }
 
-function readReply(reply: Reply, type: string, name: string): Found {
+function readReply(reply: DnsReply, type: string, name: string): AnswerRecords {
   const bytes = reply.bytes
   let owner = name.toLowerCase()
   let ttl = MAX_TTL
@@ -261,17 +261,17 @@ function readReply(reply: Reply, type: string, name: string): Found {
   if (hops > MAX_CNAMES) return { outcome: { code: 'ESERVFAIL', ttl: 0, bytes }, alias: null, hops }
   const code = reply.rcode === 'NOERROR' ? 'ENODATA' : (CODE_OF.get(reply.rcode) ?? 'ESERVFAIL')
   const negative = { code, ttl: Math.min(ttl, negativeTtl(reply, code)), bytes }
-  // An SOA says that the end of the chain is known to have no such records; without it the question goes on from there.
+  // An SOA confirms that the last name of the chain has no such records; without it that name is queried next.
   const ended = code !== 'ENODATA' || soaOf(reply) !== undefined
   return { outcome: negative, alias: ended ? null : alias, hops }
 }
 
-function soaOf(reply: Reply): { ttl?: number; data: { minimum?: number } } | undefined {
+function soaOf(reply: DnsReply): { ttl?: number; data: { minimum?: number } } | undefined {
   return reply.packet.authorities?.find((record) => record.type === 'SOA')
 }
 
-/** RFC 2308 5: as long as the SOA in the answer allows, not at all without one. */
-function negativeTtl(reply: Reply, code: string): number {
+/** RFC 2308 5: negative answers are cached for the TTL of the SOA in the answer, and not at all without one. */
+function negativeTtl(reply: DnsReply, code: string): number {
   const soa = code === 'ENOTFOUND' || code === 'ENODATA' ? soaOf(reply) : undefined
   return soa === undefined ? 0 : Math.min(soa.ttl ?? 0, soa.data.minimum ?? 0, MAX_NEGATIVE_TTL)
 }
@@ -280,6 +280,6 @@ function parseServer(text: string): NameServer {
   if (isIP(text) !== 0) return { address: text, port: 53 }
   const parts = /^(?:\[([^\]]+)\]|([^:]+))(?::(\d{1,5}))?$/.exec(text)
   const address = parts?.[1] ?? parts?.[2] ?? ''
-  if (isIP(address) === 0) throw new TypeError(`${text} is no name server: an ip or ip:port is expected`)
+  if (isIP(address) === 0) throw new TypeError(`${text} is not a name server: an ip or ip:port is expected`)
   return { address, port: Number(parts?.[3] ?? 53) }
 }

@@ -1,19 +1,19 @@
-// Outgoing https to addresses strangers chose: checked on the address really used, bounded in time and size, never redirected.
+// HTTPS requests to foreign URLs, protected against SSRF: checks the resolved address, limits time and size, follows no redirects.
 
 import { isIP, type LookupFunction } from 'node:net'
 import type { Agent, request } from 'undici'
 import { isPublicAddress } from './public-address.ts'
 import type { Resolver } from './resolver.ts'
 
-/** In all, from the first look-up to the last byte read (decisions §9.3). ms. */
+/** Total timeout, from the DNS lookup to the last byte read (decisions §9.3). ms. */
 export const TOTAL_MS = 10_000
 export const CONNECT_MS = 3_000
-/** What is kept of an answer. Bytes. */
+/** Bytes of a response that are kept. */
 export const ANSWER_MAX = 4096
 const KEEP_ALIVE_MS = 4_000
 const ERROR_TEXT_MAX = 200
 
-/** Decisions §9.5: why there was no usable answer. */
+/** Decisions §9.5: why there was no usable response. */
 export type PostProblem =
   | 'timeout'
   | 'dns_error'
@@ -24,29 +24,29 @@ export type PostProblem =
   | 'address_not_allowed'
 
 export interface PostResult {
-  /** 0 when no answer came. */
+  /** 0 when there was no response. */
   status: number
-  /** At most {@link ANSWER_MAX} bytes as UTF-8, wrong bytes replaced; null without an answer. */
+  /** At most {@link ANSWER_MAX} bytes as UTF-8, invalid bytes replaced; null without a response. */
   body: string | null
   retryAfter: string | null
-  /** True for an answer that takes the message (2xx). */
+  /** True for a status of success (2xx). */
   accepted: boolean
-  /** True for an answer with which a receiver may say when to come again (429, 503). */
+  /** True for a status with which Retry-After is honoured (429, 503). */
   mayAskToWait: boolean
   problem: PostProblem | null
-  /** What went wrong, one sentence; null when nothing did. */
+  /** The error, one sentence; null when there was none. */
   text: string | null
 }
 
 export interface SafeFetchOptions {
   resolver: Resolver
-  /** Lets private addresses through; for trials and closed networks. */
+  /** Allows private addresses; for tests and closed networks. */
   allowPrivate: boolean
   /** ms in all; {@link TOTAL_MS} unless given. */
   totalMs?: number
 }
 
-/** Posts to https addresses that strangers named. Connections stay open a few seconds for the next request to the same host. */
+/** Posts to foreign https URLs. Connections stay open a few seconds for the next request to the same host. */
 export class SafeFetch {
   readonly #options: SafeFetchOptions
   readonly #totalMs: number
@@ -57,7 +57,7 @@ export class SafeFetch {
     this.#totalMs = options.totalMs ?? TOTAL_MS
   }
 
-  /** The addresses of a host that may be connected to. @throws Blocked, or the error of the name server */
+  /** The allowed addresses of a host. @throws Blocked, or the error of the resolver */
   async addressesOf(host: string): Promise<string[]> {
     const literal = host.replace(/^\[|\]$/g, '')
     const found = isIP(literal) ? [literal] : await this.#resolve(host)
@@ -66,9 +66,9 @@ export class SafeFetch {
     return allowed
   }
 
-  /** Posts `body`. Never throws for what the other side does. */
+  /** Posts `body`. Never throws because of the remote side. */
   async post(url: string, headers: Record<string, string>, body: Uint8Array | string): Promise<PostResult> {
-    const patience = AbortSignal.timeout(this.#totalMs)
+    const timeout = AbortSignal.timeout(this.#totalMs)
     try {
       this.#opening ??= this.#open()
       const { agent, request: ask } = await this.#opening
@@ -80,7 +80,7 @@ export class SafeFetch {
         headers,
         body,
         dispatcher: agent,
-        signal: patience,
+        signal: timeout,
         headersTimeout: this.#totalMs,
         bodyTimeout: this.#totalMs,
       })
@@ -94,12 +94,12 @@ export class SafeFetch {
       try {
         return { ...head, body: await readStart(answer.body), problem: null, text: null }
       } catch (error) {
-        if (!patience.aborted) return { ...head, body: null, ...explain(error, false, this.#totalMs) }
+        if (!timeout.aborted) return { ...head, body: null, ...explain(error, false, this.#totalMs) }
         const text = `The answer was not complete within ${this.#totalMs / 1000} seconds.`
         return { ...head, body: null, problem: 'response_too_slow', text }
       }
     } catch (error) {
-      return { ...NO_ANSWER, ...explain(error, patience.aborted, this.#totalMs) }
+      return { ...NO_ANSWER, ...explain(error, timeout.aborted, this.#totalMs) }
     }
   }
 
@@ -107,7 +107,7 @@ export class SafeFetch {
     await (await this.#opening)?.agent.destroy()
   }
 
-  /** Read with the first request: some 25 MB of a thread that never makes one. */
+  /** undici is loaded with the first request: it takes about 25 MB in each thread. */
   async #open() {
     const { Agent, request } = await import('undici')
     const agent = new Agent({
@@ -141,14 +141,14 @@ export class SafeFetch {
   }
 }
 
-/** The name leads to no address that may be connected to. */
+/** The host has no address that may be connected to. */
 export class Blocked extends Error {
   constructor() {
     super('The address is not in the public Internet.')
   }
 }
 
-/** Reads what is kept of the answer; the rest is not taken. */
+/** Reads the beginning of the response; discards the rest. */
 async function readStart(body: AsyncIterable<Uint8Array> & { destroy(): void }): Promise<string> {
   const parts: Uint8Array[] = []
   let size = 0
@@ -160,7 +160,7 @@ async function readStart(body: AsyncIterable<Uint8Array> & { destroy(): void }):
   return Buffer.concat(parts).subarray(0, ANSWER_MAX).toString('utf8')
 }
 
-/** Statuses with which Retry-After is heard (decisions §9.5). */
+/** Statuses with which Retry-After is honoured (decisions §9.5). */
 const BUSY = [429, 503]
 const NO_ANSWER = { status: 0, body: null, retryAfter: null, accepted: false, mayAskToWait: false }
 const RESET = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'])
@@ -168,11 +168,11 @@ const DNS = new Set(['ENOTFOUND', 'ENODATA', 'ESERVFAIL', 'EREFUSED', 'ETIMEOUT'
 
 function explain(error: unknown, timedOut: boolean, totalMs: number): { problem: PostProblem; text: string } {
   const code = (error as { code?: string }).code ?? ''
-  const told = (error instanceof Error ? error.message : String(error)).replace(/[^\x20-\x7e]+/g, ' ')
-  const text = told.slice(0, ERROR_TEXT_MAX)
+  const message = (error instanceof Error ? error.message : String(error)).replace(/[^\x20-\x7e]+/g, ' ')
+  const text = message.slice(0, ERROR_TEXT_MAX)
   if (error instanceof Blocked) return { problem: 'address_not_allowed', text }
   if (code === 'UND_ERR_CONNECT_TIMEOUT')
-    return { problem: 'connect_error', text: 'The host did not take the connection in time.' }
+    return { problem: 'connect_error', text: 'The host did not accept the connection in time.' }
   if (timedOut) return { problem: 'timeout', text: `No answer within ${totalMs / 1000} seconds.` }
   if (DNS.has(code)) return { problem: 'dns_error', text: `The name of the host could not be resolved (${code}).` }
   if (RESET.has(code)) return { problem: 'connection_reset', text }

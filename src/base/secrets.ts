@@ -1,4 +1,4 @@
-// Keys and what is kept of them: making, recognising, hashing, sealing.
+// API keys and secrets: generation, checksum validation, hashing and encryption.
 
 import { createCipheriv, createDecipheriv, createHash, createHmac, hkdfSync, randomBytes } from 'node:crypto'
 import { crc32 } from 'node:zlib'
@@ -10,23 +10,23 @@ const CHECK_LENGTH = 6
 /** The prefixes of decisions §1.2. */
 export type KeyPrefix = 'srk_' | 'smk_' | 'sok_' | 'sat_' | 'sax_' | 'clm_'
 
-/** A new secret: prefix, 40 base62 characters, and 6 of a CRC-32, so that a typing error never costs a database read. */
+/** A new secret: prefix, 40 base62 characters, and a CRC-32 of 6, so that mistyped keys are rejected without a database read. */
 export function newSecret(prefix: KeyPrefix): string {
   let body = ''
   while (body.length < BODY_LENGTH) {
-    // 248 is the largest multiple of 62 below 256: other bytes are drawn again, so that all characters are equally likely.
+    // 248 is the largest multiple of 62 below 256: larger bytes are discarded, so that all characters are equally likely.
     for (const byte of randomBytes(64)) if (byte < 248 && body.length < BODY_LENGTH) body += BASE62[byte % 62]
   }
   return prefix + body + checksum(body)
 }
 
-/** True when the form and the checksum of a key fit one of the prefixes; it may still name no key. */
+/** True when the format and the checksum are valid; the key need not exist. */
 export function isSecret(value: string): boolean {
   const match = /^(srk_|smk_|sok_|sat_|sax_|clm_)([0-9A-Za-z]{40})([0-9A-Za-z]{6})$/.exec(value)
   return match !== null && checksum(match[2]!) === match[3]
 }
 
-/** Whether a credential is one agents have, by its prefix alone. */
+/** Whether a credential is one of an agent, by its prefix alone. */
 export function isAgentSecret(value: string): boolean {
   return value.startsWith('sax_') || value.startsWith('sat_')
 }
@@ -45,7 +45,7 @@ export function sha256(value: string | Uint8Array): Buffer {
   return createHash('sha256').update(value).digest()
 }
 
-/** The house's own secret, from which every other key is derived, so that one file is all there is to protect. */
+/** The root secret, from which all other keys are derived, so that only one file has to be protected. */
 export class Vault {
   readonly #root: Buffer
 
@@ -58,12 +58,12 @@ export class Vault {
     return Buffer.from(hkdfSync('sha256', this.#root, '', `mailstead/${purpose}`, 32))
   }
 
-  /** HMAC-SHA-256 under a key that serves this purpose only. */
+  /** HMAC-SHA-256 with a key that is used for this purpose only. */
   mac(purpose: string, value: string | Uint8Array): Buffer {
     return this.macer(purpose)(value)
   }
 
-  /** The same for many values: making the key costs more than using it. */
+  /** The same for many values: deriving the key costs more than using it. */
   macer(purpose: string): (value: string | Uint8Array) => Buffer {
     const key = this.#key(purpose)
     return (value) => createHmac('sha256', key).update(value).digest()
@@ -76,7 +76,7 @@ export class Vault {
     return Buffer.concat([nonce, cipher.update(plain), cipher.final(), cipher.getAuthTag()])
   }
 
-  /** Throws when the bytes were not sealed by this house for this purpose. */
+  /** Throws when the bytes were not sealed with this root secret for this purpose. */
   open(purpose: string, sealed: Uint8Array): Buffer {
     const bytes = Buffer.from(sealed)
     const decipher = createDecipheriv('aes-256-gcm', this.#key(purpose), bytes.subarray(0, 12))

@@ -1,13 +1,13 @@
-// Has a ClamAV daemon look at bytes as they come by (clamd's INSTREAM).
+// Scans a stream with a ClamAV daemon while it passes through (INSTREAM command of clamd).
 
 import { connect, type Socket } from 'node:net'
 import { type Clock, systemClock } from './clock.ts'
 import { invalid, ProductError } from './errors.ts'
 
-/** How long the daemon may take for an answer once it has everything, and to take a piece. */
-const PATIENCE_MS = 30_000
+/** Timeout of the whole scan. */
+const TIMEOUT_MS = 30_000
 const DEFAULT_PORT = 3310
-/** Bytes of its answer that are read. */
+/** Bytes of the response that are read. */
 const ANSWER_MAX = 4096
 
 export class VirusScan {
@@ -24,16 +24,16 @@ export class VirusScan {
   }
 
   /**
-   * Hands the pieces on, and to the daemon beside.
-   * @param field what the refusal names
-   * @throws ProductError validation_error behind the last piece for what carries a virus; service_unavailable when nobody can tell
+   * Yields the chunks and sends each to the daemon.
+   * @param field request field named in the error
+   * @throws ProductError validation_error after the last chunk when a virus was found; service_unavailable when the scan failed
    */
   async *watch(
     pieces: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
     field: string,
   ): AsyncGenerator<Uint8Array, void, undefined> {
     const socket = connect(this.#port, this.#host)
-    const watch = this.#clock.after(PATIENCE_MS, () => socket.destroy(new Error('The daemon does not answer.')))
+    const watch = this.#clock.after(TIMEOUT_MS, () => socket.destroy(new Error('The daemon does not answer.')))
     const answer = answerOf(socket)
     try {
       socket.write('zINSTREAM\0')
@@ -42,7 +42,7 @@ export class VirusScan {
         await send(socket, piece)
       }
       await send(socket, new Uint8Array(0))
-      judge(await answer, field)
+      requireClean(await answer, field)
     } finally {
       watch.cancel()
       socket.destroy()
@@ -50,7 +50,7 @@ export class VirusScan {
   }
 }
 
-/** A piece behind its length; one of no length says that this was all. */
+/** Sends a chunk after its length; an empty chunk ends the stream. */
 async function send(socket: Socket, piece: Uint8Array): Promise<void> {
   if (socket.destroyed) throw unavailable()
   const length = Buffer.alloc(4)
@@ -62,7 +62,7 @@ async function send(socket: Socket, piece: Uint8Array): Promise<void> {
   })
 }
 
-/** What the daemon says until it closes or ends its word; "" when it says nothing. */
+/** The response of the daemon up to a NUL or the end of the connection; "" when there is none. */
 function answerOf(socket: Socket): Promise<string> {
   let text = ''
   return new Promise((resolve) => {
@@ -75,14 +75,18 @@ function answerOf(socket: Socket): Promise<string> {
   })
 }
 
-function judge(answer: string, field: string): void {
+function requireClean(answer: string, field: string): void {
   const name = /^stream: (.{1,200}) FOUND$/.exec(answer)?.[1]
   if (name !== undefined) {
-    throw invalid(field, 'forbidden_value', `The file carries ${name.replace(/[^\w.-]/g, '_')} and is not kept.`)
+    throw invalid(
+      field,
+      'forbidden_value',
+      `The file contains the virus ${name.replace(/[^\w.-]/g, '_')} and was not stored.`,
+    )
   }
   if (answer !== 'stream: OK') throw unavailable()
 }
 
 function unavailable(): ProductError {
-  return new ProductError('service_unavailable', 'The file could not be scanned for viruses now.')
+  return new ProductError('service_unavailable', 'The file could not be scanned for viruses. Try again later.')
 }

@@ -1,10 +1,10 @@
-// Texts made comparable for searches by words: a word is found wherever it occurs, in whatever case.
+// Normalises texts for substring searches by words, without regard to case.
 
-/** Words of a search beyond these are passed over. */
+/** Further words of a search are ignored. */
 export const SEARCH_WORDS_MAX = 16
 const SEARCH_TEXT_MAX = 2000
 
-/** What is kept of a record to be searched, bounded. */
+/** The searchable text of a record, limited in length. */
 export function searchText(parts: readonly (string | null)[]): string {
   return fold(parts.join('\n')).slice(0, SEARCH_TEXT_MAX)
 }

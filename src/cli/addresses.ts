@@ -2,11 +2,11 @@
 
 import type { Config } from '../config/config.ts'
 import { PROGRAM_VERSION } from '../config/version.ts'
-import type { Told } from './command.ts'
+import type { CommandOutput } from './command.ts'
 import { table } from './table.ts'
 
 /** @param ports the ones that were bound */
-export function tellAddresses({ APP_ORIGIN: app, SEND_ORIGIN: send }: Config, ports: { smtp: number }): Told {
+export function addressOutput({ APP_ORIGIN: app, SEND_ORIGIN: send }: Config, ports: { smtp: number }): CommandOutput {
   return {
     data: { app, send, smtp_port: ports.smtp },
     // One text, so that the log does not come between its lines.

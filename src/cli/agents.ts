@@ -1,4 +1,4 @@
-// `mailstead agent …`: inboxes agents registered, and how they are ended.
+// `mailstead agent …`: lists and revokes registered agents, and turns registration on or off.
 
 import { AGENT_STATES, presentAgent } from '../api/schemas/operator-agent.ts'
 import { ProductError } from '../base/errors.ts'
@@ -13,7 +13,7 @@ const REGISTRATION_ID = new RegExp(idPattern('agentRegistration'))
 
 export const agentList: Command = {
   words: 'agent list',
-  summary: 'Shows the agents that registered, newest first.',
+  summary: 'List registered agents, newest first.',
   options: {
     state: { value: 'state', says: `only these: ${AGENT_STATES.join(', ')}` },
     since: { value: 'time', says: 'only those that registered at this time or later' },
@@ -35,53 +35,56 @@ export const agentList: Command = {
 
 export const agentRevoke: Command = {
   words: 'agent revoke',
-  summary: 'Ends an agent: its tokens, its invitations, its inbox.',
+  summary: 'Revoke an agent: its tokens, its invitations and its inbox.',
   operands: ['agent (areg_…)'],
   async run(call) {
     const id = call.operands[0]!
-    if (!REGISTRATION_ID.test(id)) throw new ProductError('invalid_parameter', `${id} is no id of an agent (areg_…).`)
+    if (!REGISTRATION_ID.test(id))
+      throw new ProductError('invalid_parameter', `${id} is not the id of an agent (areg_…).`)
     const { agents, db } = await call.open()
     await db.write((tx) => agents.ownership.revoke(tx, id))
-    return { data: { id, state: 'revoked' }, lines: [`${id} has ended.`] }
+    return { data: { id, state: 'revoked' }, lines: [`Agent ${id} is revoked.`] }
   },
 }
 
 export const agentRevokeAll: Command = {
   words: 'agent revoke-all',
-  summary: 'Ends every agent that registered since a time.',
+  summary: 'Revoke every agent that registered since a given time.',
   options: {
     since: { value: 'time', says: 'such as 2030-01-02 or 2030-01-02T03:04:05Z; needed' },
-    'dry-run': { says: 'only counts them' },
+    'dry-run': { says: 'count them without revoking' },
   },
   async run(call) {
     const since = readTime(call.text('since'))
-    if (since === undefined) throw new ProductError('missing_parameter', 'Say --since with a time.')
+    if (since === undefined)
+      throw new ProductError('missing_parameter', '--since is missing. Give a time such as 2030-01-02.')
     const { agents } = await call.open()
     const dryRun = call.has('dry-run')
     const revoked = await agents.ownership.revokeAll(since, dryRun)
-    const verb = dryRun ? 'would end' : 'ended'
+    const verb = dryRun ? 'would be revoked' : 'revoked'
     return { data: { revoked, dry_run: dryRun }, lines: [`${revoked} ${revoked === 1 ? 'agent' : 'agents'} ${verb}.`] }
   },
 }
 
 export const agentRegistration: Command = {
   words: 'agent registration',
-  summary: 'Lets agents register, or no more.',
+  summary: 'Turn the registration of agents on or off.',
   operands: ['on|off'],
   async run(call) {
     const wanted = call.operands[0]!
-    if (wanted !== 'on' && wanted !== 'off') throw new ProductError('invalid_parameter', 'Say on or off.')
+    if (wanted !== 'on' && wanted !== 'off')
+      throw new ProductError('invalid_parameter', `${wanted} is not a valid value. Use on or off.`)
     const { agents } = await call.open()
     await agents.switches.setOpen(wanted === 'on')
     const enabled = await agents.switches.isOpen()
-    const shut = wanted === 'on' && !enabled ? ' The setting AGENT_REGISTRATION=off has the last word.' : ''
+    const shut = wanted === 'on' && !enabled ? ' The setting AGENT_REGISTRATION=off overrides this.' : ''
     return { data: { enabled }, lines: [`Agents ${enabled ? 'may' : 'may not'} register.${shut}`] }
   },
 }
 
 export const agentRotateKey: Command = {
   words: 'agent rotate-key',
-  summary: 'Signs identity assertions with a new key; those of the last key stay good until the next time.',
+  summary: 'Rotate the signing key of identity assertions; the previous key stays valid until the next rotation.',
   async run(call) {
     const { agents } = await call.open()
     const kid = await agents.assertions.rotate()

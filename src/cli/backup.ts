@@ -8,46 +8,49 @@ import { isoTime, systemClock } from '../base/clock.ts'
 import { ProductError } from '../base/errors.ts'
 import type { Config } from '../config/config.ts'
 import { copyTogether } from '../db/snapshot.ts'
-import { isSame, lookThrough } from './backup/contents.ts'
-import { explainFault } from './backup/fault.ts'
+import { inspectDatabases, isSame } from './backup/contents.ts'
+import { explainDiskError } from './backup/disk-error.ts'
 import { KEPT, type Manifest, manifestOf } from './backup/manifest.ts'
 import { describe, pack } from './backup/pack.ts'
 import { secretCheck, secretOf } from './backup/secret.ts'
 import { holds, sizeText } from './backup/size-text.ts'
 import { unpack } from './backup/unpack.ts'
-import { openWorkshop } from './backup/workshop.ts'
-import type { Call, Command, Outcome } from './command.ts'
+import { openWorkFolder } from './backup/work-folder.ts'
+import type { Call, Command, CommandResult } from './command.ts'
 
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const
 
 export const backup: Command = {
   words: 'backup',
-  summary: 'Writes everything the appliance keeps into one file and reads it back, while the appliance runs.',
+  summary: 'Back up the whole appliance into one file and verify it; the server may keep running.',
   operands: ['file'],
   async run(call) {
     const file = resolve(call.operands[0]!)
     const folder = resolve(call.config.DATA_DIR)
-    mustBeFolder(folder)
-    if (existsSync(file)) throw new ProductError('conflict', `${file} is there already; name another file.`)
+    requireDataFolder(folder)
+    if (existsSync(file)) throw new ProductError('conflict', `${file} already exists. Name another file.`)
     const shop = `${file}.part`
     try {
-      return await inWorkshop(shop, `Another backup to ${file} is under way.`, () => make(call, folder, shop, file))
+      return await inWorkFolder(shop, `Another backup to ${file} is running.`, () => make(call, folder, shop, file))
     } catch (error) {
-      throw explainFault(error, file, 'twice the size of the data folder, while it is made,')
+      throw explainDiskError(error, file, 'twice the size of the data folder, while it is made,')
     }
   },
 }
 
-function mustBeFolder(folder: string): void {
+function requireDataFolder(folder: string): void {
   const missing = ['mail.db', 'blobs.db'].find((name) => !existsSync(join(folder, name)))
   if (missing === undefined) return
-  throw new ProductError('not_found', `${folder} is no data folder of Mailstead: there is no ${missing}; set DATA_DIR.`)
+  throw new ProductError(
+    'not_found',
+    `${folder} is not a data folder of Mailstead: ${missing} is missing. Set DATA_DIR.`,
+  )
 }
 
 /** Runs `work` beside the folder `shop`, which is gone afterwards. */
-async function inWorkshop<T>(shop: string, busy: string, work: () => Promise<T>): Promise<T> {
-  const free = await openWorkshop(shop, busy)
-  // What lies there is all the mail there is, in the open: it must not stay when somebody loses patience.
+async function inWorkFolder<T>(shop: string, busy: string, work: () => Promise<T>): Promise<T> {
+  const free = await openWorkFolder(shop, busy)
+  // The folder contains all messages unencrypted: it must not stay when the command is interrupted.
   const giveUp = () => {
     rmSync(shop, { recursive: true, force: true })
     process.exit(1)
@@ -62,12 +65,12 @@ async function inWorkshop<T>(shop: string, busy: string, work: () => Promise<T>)
   }
 }
 
-async function make({ config }: Call, folder: string, shop: string, file: string): Promise<Outcome> {
+async function make({ config }: Call, folder: string, shop: string, file: string): Promise<CommandResult> {
   const secret = await secretOf(config, folder)
   if (secret === undefined) {
     throw new ProductError(
       'not_found',
-      `${folder} has no keys/app-secret: set APP_SECRET, nothing can be opened without.`,
+      `${folder} has no keys/app-secret. Set APP_SECRET: sealed data cannot be decrypted without it.`,
     )
   }
   const copies = join(shop, 'copies')
@@ -76,7 +79,7 @@ async function make({ config }: Call, folder: string, shop: string, file: string
   await copy(folder, copies)
   const manifest = manifestOf({
     made_at: isoTime(now),
-    ...(await lookThrough(copies)),
+    ...(await inspectDatabases(copies)),
     secret_check: secretCheck(secret),
     files: await Promise.all(present(copies).map((path) => describe(copies, path))),
   })
@@ -86,19 +89,19 @@ async function make({ config }: Call, folder: string, shop: string, file: string
   const { size } = await stat(archive)
   await rename(archive, file)
   await flush(dirname(file))
-  return { data: { file, size_bytes: size, ...manifest }, lines: tell(file, size, manifest, config) }
+  return { data: { file, size_bytes: size, ...manifest }, lines: summaryLines(file, size, manifest, config) }
 }
 
-function tell(file: string, size: number, { counts, files }: Manifest, config: Config): string[] {
+function summaryLines(file: string, size: number, { counts, files }: Manifest, config: Config): string[] {
   const certificate = config.TLS_CERT_FILE === '' ? '' : ', the certificate of TLS_CERT_FILE'
   const secret = files.some(({ path }) => path === 'keys/app-secret') && config.APP_SECRET === ''
   return [
-    `${file} (${sizeText(size)}) holds ${holds(counts)}; it was read back and is whole.`,
+    `${file} (${sizeText(size)}) holds ${holds(counts)}; it was read back and verified.`,
     `  In it: ${files.map(({ path, size_bytes: bytes }) => `${path} (${sizeText(bytes)})`).join(', ')}.`,
     `  Not in it: the settings (config/mailstead.json, environment)${certificate}${secret ? '' : ', the secret of APP_SECRET'}.`,
     secret
-      ? '  It holds the secret of the appliance beside all mail: keep it where nobody else reads.'
-      : '  Keep APP_SECRET elsewhere: without it keys that are kept sealed cannot be opened.',
+      ? '  It holds the secret of the appliance beside all mail: keep it where only you can read it.'
+      : '  Keep APP_SECRET elsewhere: sealed keys cannot be decrypted without it.',
   ]
 }
 
@@ -116,13 +119,16 @@ function present(folder: string) {
   return KEPT.filter((path) => existsSync(join(folder, path)))
 }
 
-/** A backup nobody has restored is a hope. */
+/** Verifies the archive by unpacking it and comparing it with the manifest. */
 async function readBack(archive: string, folder: string, written: Manifest): Promise<void> {
   await mkdir(folder, { mode: 0o700 })
   const manifest = await unpack(archive, folder)
-  const found = await lookThrough(folder)
+  const found = await inspectDatabases(folder)
   if (isDeepStrictEqual(manifest, written) && isSame(found, manifest)) return
-  throw new ProductError('internal_error', 'What was read back is not what was written; no backup was made.')
+  throw new ProductError(
+    'internal_error',
+    'The archive does not match what was written. No backup was made; check the disk and try again.',
+  )
 }
 
 // A new name is on the disk only when its folder is.

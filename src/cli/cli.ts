@@ -1,4 +1,4 @@
-// The operator's commands: finds the one that is meant, runs it, tells its outcome.
+// The command line: finds the command, runs it and prints its result.
 
 import { parseArgs } from 'node:util'
 import { ProductError } from '../base/errors.ts'
@@ -9,7 +9,7 @@ import { type Context, openContext } from '../context.ts'
 import { agentList, agentRegistration, agentRevoke, agentRevokeAll, agentRotateKey } from './agents.ts'
 import { backup } from './backup.ts'
 import { clockAccept } from './clock-accept.ts'
-import type { Call, Command, Outcome, Told } from './command.ts'
+import type { Call, Command, CommandOutput, CommandResult } from './command.ts'
 import { doctor } from './doctor.ts'
 import { domainAdd } from './domain-add.ts'
 import { domainOwn } from './domain-own.ts'
@@ -126,10 +126,10 @@ async function dispatch(argv: readonly string[], io: Io): Promise<string | undef
 
 function unknown(words: readonly string[]): string {
   const name = words.slice(0, 2).join(' ')
-  if (name === '') return 'Name a command; mailstead --help lists them.'
+  if (name === '') return 'The command is missing; mailstead --help lists the commands.'
   const meant = commands.filter((command) => command.words.startsWith(`${words[0]} `))
-  if (meant.length === 0) return `There is no command ${name}; mailstead --help lists them.`
-  const wanted = words.length === 1 ? 'Say which command is meant' : `There is no command ${name}`
+  if (meant.length === 0) return `There is no command ${name}; mailstead --help lists the commands.`
+  const wanted = words.length === 1 ? 'The command is incomplete' : `There is no command ${name}`
   return `${wanted}: ${meant.map((command) => command.words).join(', ')}; see mailstead ${words[0]} --help.`
 }
 
@@ -164,30 +164,30 @@ function checkOperands(command: Command, given: readonly string[]): void {
   const see = `see mailstead ${command.words} --help.`
   if (missing !== undefined) throw new ProductError('missing_parameter', `The ${missing} is missing; ${see}`)
   if (given.length > wanted.length) {
-    throw new ProductError('invalid_parameter', `${given[wanted.length]} is one word too many; ${see}`)
+    throw new ProductError('invalid_parameter', `${given[wanted.length]} is an unexpected argument; ${see}`)
   }
 }
 
-async function run(command: Command, values: Values, operands: string[], io: Io): Promise<Outcome | undefined> {
+async function run(command: Command, values: Values, operands: string[], io: Io): Promise<CommandResult | undefined> {
   const config = loadConfig(io.env)
   let app: Promise<Context> | undefined
-  const tell = ({ data, lines }: Told) => {
+  const print = ({ data, lines }: CommandOutput) => {
     if (values.json) io.out(JSON.stringify(data))
     else for (const line of lines) io.out(line)
   }
   const call: Call = {
     config,
-    // What a command has to say it tells itself; a log between its lines would spoil them.
+    // Commands print their own output; log lines must not mix with it.
     open: () => (app ??= openContext(config, { log: openLog('silent') })),
     operands,
     text: (option) => values[option] as string | undefined,
     has: (option) => values[option] === true,
     json: values.json === true,
-    tell,
+    print,
   }
   try {
     const outcome = await command.run(call)
-    if (outcome !== undefined) tell(outcome)
+    if (outcome !== undefined) print(outcome)
     return outcome
   } finally {
     await (await app?.catch(() => undefined))?.close()
@@ -195,9 +195,9 @@ async function run(command: Command, values: Values, operands: string[], io: Io)
 }
 
 if (import.meta.main) {
-  // Whatever is made from here on (databases, spool, keys) is nobody else's to read: it is mail.
+  // Files made from here on (databases, spool, keys) contain messages: only the owner may read them.
   process.umask(0o077)
-  // Whoever reads has seen enough and is gone (`mailstead --help | head -1`).
+  // The reader of the pipe has closed it (`mailstead --help | head -1`).
   process.stdout.on('error', () => process.exit(1))
   process.exitCode = await runCli(process.argv.slice(2), {
     out: (line) => process.stdout.write(`${line}\n`),

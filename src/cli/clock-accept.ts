@@ -5,20 +5,20 @@ import type { Command } from './command.ts'
 
 export const clockAccept: Command = {
   words: 'clock accept',
-  summary: 'Accepts the clock after a jump, so that retention, expiry and purges go on.',
+  summary: 'Accept the clock after a jump, so that retention, expiry and purges resume.',
   async run(call) {
     const app = await call.open()
     const time = isoTime(app.clock.now())
     if (!app.guard.isHeld()) {
       return {
         data: { accepted: false, time },
-        lines: [`The clock says ${time} and is not in doubt; nothing to accept.`],
+        lines: [`The clock says ${time} and is trusted; nothing to accept.`],
       }
     }
     await app.appliance.acceptClock()
     return {
       data: { accepted: true, time },
-      lines: [`The clock is accepted: it is ${time}. A running appliance goes on within a minute.`],
+      lines: [`The clock is accepted: ${time}. A running appliance resumes within a minute.`],
     }
   },
 }

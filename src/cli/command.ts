@@ -3,7 +3,7 @@
 import type { Config } from '../config/config.ts'
 import type { Context } from '../context.ts'
 
-export interface Option {
+export interface CommandOption {
   /** How its value is called in the help; a switch without a value when left out. */
   value?: string
   says: string
@@ -22,17 +22,17 @@ export interface Call {
   has(option: string): boolean
   json: boolean
   /** Tells something before the end, for a command that goes on. */
-  tell(told: Told): void
+  print(told: CommandOutput): void
 }
 
 /** What a command tells: to a program with `--json`, to a person without. */
-export interface Told {
+export interface CommandOutput {
   data: object
   lines: readonly string[]
 }
 
 /** `failure` is a sentence that says why the aim was not reached although nothing went wrong. */
-export interface Outcome extends Told {
+export interface CommandResult extends CommandOutput {
   failure?: string
 }
 
@@ -41,9 +41,9 @@ export interface Command {
   words: string
   summary: string
   operands?: readonly string[]
-  options?: Readonly<Record<string, Option>>
+  options?: Readonly<Record<string, CommandOption>>
   /** @throws ProductError with a sentence for the operator */
-  run(call: Call): Promise<Outcome | undefined>
+  run(call: Call): Promise<CommandResult | undefined>
 }
 
 export const TEAM_OPTION = { team: { value: 'team', says: 'id or name of the team; needed when there are several' } }

@@ -1,4 +1,4 @@
-// `mailstead domain add`: claims a domain for a team and tells the DNS records it needs.
+// `mailstead domain add`: claims a domain for a team and prints the DNS records it needs.
 
 import { presentDomain } from '../api/schemas/domain.ts'
 import type { Domain } from '../directory/domains.ts'
@@ -9,7 +9,7 @@ import { chooseTeam } from './team-choice.ts'
 
 export const domainAdd: Command = {
   words: 'domain add',
-  summary: 'Claims a domain and prints the DNS records it needs.',
+  summary: 'Claim a domain and print the DNS records it needs.',
   operands: ['domain'],
   options: TEAM_OPTION,
   async run(call) {
@@ -22,13 +22,13 @@ export const domainAdd: Command = {
 
 function linesOf(domain: Domain): string[] {
   if (domain.verificationStatus === 'verified') {
-    return [`${domain.name} (${domain.id}) is verified: nobody can own this name, so there is nothing to prove.`]
+    return [`${domain.name} (${domain.id}) is verified: this name is reserved and needs no proof.`]
   }
   return [
     `${domain.name} (${domain.id}) is pending. Put these records into its DNS, the first one at least:`,
     '',
     ...table(recordRows(domain)),
     '',
-    `They are looked for by themselves, or at once by: mailstead domain verify ${domain.name}`,
+    `Mailstead checks them regularly. To check now: mailstead domain verify ${domain.name}`,
   ]
 }

@@ -3,17 +3,13 @@
 import { ProductError } from '../base/errors.ts'
 import type { Context } from '../context.ts'
 import { domainName } from '../directory/domain-name.ts'
-import type { DomainStanding } from '../directory/domains.ts'
+import type { DomainStatus } from '../directory/domains.ts'
 
 /**
  * @param written as a person writes it, U-labels included
  * @throws ProductError not_found when the team has no such domain
  */
-export async function chooseDomain(
-  { db, directory }: Context,
-  teamId: string,
-  written: string,
-): Promise<DomainStanding> {
+export async function chooseDomain({ db, directory }: Context, teamId: string, written: string): Promise<DomainStatus> {
   const domain = await directory.domains.ofTeam(db.read, teamId, domainName(written) ?? written)
   if (domain === undefined) throw new ProductError('not_found', `Team ${teamId} has no domain ${written}.`)
   return domain

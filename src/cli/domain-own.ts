@@ -1,4 +1,4 @@
-// `mailstead domain own`: the records of the appliance's own names, from which agents and the appliance itself write.
+// `mailstead domain own`: the DNS records of the domains that agents and the appliance itself send from.
 
 import { presentDomain } from '../api/schemas/domain.ts'
 import { hostRecords } from '../directory/dns-records.ts'
@@ -9,7 +9,7 @@ import { table } from './table.ts'
 
 export const domainOwn: Command = {
   words: 'domain own',
-  summary: "Shows the DNS records of the appliance's own names: inboxes of agents, mail to people.",
+  summary: "Show the DNS records of the appliance's own domains: agent inboxes and system mail.",
   async run(call) {
     const { directory, config } = await call.open()
     const names = [...new Set([config.AGENT_MAILBOX_DOMAIN, config.MAIL_HOSTS[0]!])]

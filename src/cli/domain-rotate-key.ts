@@ -1,4 +1,4 @@
-// `mailstead domain rotate-key`: makes the next key a domain signs with, and tells the record it needs.
+// `mailstead domain rotate-key`: creates the next DKIM key of a domain and prints its DNS record.
 
 import { presentDomain } from '../api/schemas/domain.ts'
 import { isCname } from '../directory/dns-records.ts'
@@ -10,7 +10,7 @@ import { chooseTeam } from './team-choice.ts'
 
 export const domainRotateKey: Command = {
   words: 'domain rotate-key',
-  summary: 'Makes the next DKIM key of a domain; it signs once its record is found in DNS.',
+  summary: 'Create the next DKIM key of a domain; it is used for signing once its DNS record is found.',
   operands: ['domain'],
   options: { ...TEAM_OPTION, ed25519: { says: 'an Ed25519 key, which signs beside the RSA key' } },
   async run(call) {
@@ -29,8 +29,8 @@ export const domainRotateKey: Command = {
             '',
             ...table([[`  ${record.name}`, 'TXT', record.value]]),
             '',
-            'Until it is found, mail is signed with the keys before it; leave their records where they are.',
-            `It is looked for once a day, or at once by: mailstead domain verify ${name}`,
+            'Until it is found, mail is signed with the previous keys; keep their records.',
+            `Mailstead checks once a day. To check now: mailstead domain verify ${name}`,
           ],
     }
   },

@@ -9,7 +9,7 @@ import { chooseTeam } from './team-choice.ts'
 
 export const domainVerify: Command = {
   words: 'domain verify',
-  summary: "Looks at a domain's DNS now; ends with 1 while it is not verified.",
+  summary: "Check a domain's DNS records now; exits with 1 while the domain is not verified.",
   operands: ['domain'],
   options: TEAM_OPTION,
   async run(call) {
@@ -28,12 +28,14 @@ export const domainVerify: Command = {
       ],
       ...(isVerified
         ? {}
-        : { failure: `${domain.name} is not verified: ${domain.records.verification.name} lacks its record.` }),
+        : {
+            failure: `${domain.name} is not verified: ${domain.records.verification.name} has no verification record.`,
+          }),
     }
   },
 }
 
 function rowOf({ ok, record, name, expected, found }: DomainCheck): string[] {
-  const told = found.length === 0 ? 'nothing found' : `found: ${found.join(' | ')}`
-  return [ok ? '  ok' : '  --', record, name, ok ? expected : `wanted: ${expected}; ${told}`]
+  const seen = found.length === 0 ? 'nothing found' : `found: ${found.join(' | ')}`
+  return [ok ? '  ok' : '  --', record, name, ok ? expected : `expected: ${expected}; ${seen}`]
 }

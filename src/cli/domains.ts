@@ -14,7 +14,7 @@ const STATUSES = ['pending', 'verified', 'failed'] as const
 
 export const domainList: Command = {
   words: 'domain list',
-  summary: 'Shows the domains of a team, newest first.',
+  summary: 'List the domains of a team, newest first.',
   options: {
     ...TEAM_OPTION,
     status: { value: 'status', says: `only these: ${STATUSES.join(', ')}` },
@@ -29,14 +29,15 @@ export const domainList: Command = {
     const rows = page.items.map(presentDomain)
     const cells = rows.map((row) => [row.id, row.verification_status, row.created_at, row.domain])
     const head = ['Domain', 'Status', 'Since', 'Name']
-    const lines = rows.length === 0 ? ['There is none; mailstead domain add makes one.'] : table([head, ...cells])
+    const lines =
+      rows.length === 0 ? ['There are no domains. Add one with mailstead domain add.'] : table([head, ...cells])
     return { data: rows, lines: cut(lines, page.next !== null) }
   },
 }
 
 export const domainShow: Command = {
   words: 'domain show',
-  summary: 'Shows a domain and the DNS records it needs; domain verify looks whether they are there.',
+  summary: 'Show a domain and the DNS records it needs; domain verify checks them.',
   operands: ['domain'],
   options: TEAM_OPTION,
   async run(call) {

@@ -1,9 +1,9 @@
 // What the operator reads with --help.
 
-import type { Command, Option } from './command.ts'
+import type { Command, CommandOption } from './command.ts'
 import { table } from './table.ts'
 
-const COMMON: Record<string, Option> = {
+const COMMON: Record<string, CommandOption> = {
   json: { says: 'print one JSON value' },
   help: { says: 'print this text' },
 }

@@ -9,13 +9,13 @@ const DEFAULT_ROLE = 'root:full'
 
 export const keyCreate: Command = {
   words: 'key create',
-  summary: 'Issues a root key of a team.',
+  summary: 'Issue a root key of a team.',
   options: {
     ...TEAM_OPTION,
     name: { value: 'name', says: 'what the key is for' },
     role: { value: 'role', says: `root:full, root:readonly or root:webhook_admin (${DEFAULT_ROLE} unless given)` },
     permissions: { value: 'a,b', says: 'permissions in place of a role, such as domain.read,webhook.*' },
-    expires: { value: 'time', says: 'when it ends, such as 2030-01-02 (never unless given)' },
+    expires: { value: 'time', says: 'when it expires, such as 2030-01-02 (never unless given)' },
   },
   async run(call) {
     const permissions = call.text('permissions')?.split(',')

@@ -14,7 +14,7 @@ const KEY_ID = new RegExp(idPattern('key'))
 
 export const keyList: Command = {
   words: 'key list',
-  summary: 'Shows the API keys of a team and its mailboxes, newest first.',
+  summary: 'List the API keys of a team and its mailboxes, newest first.',
   options: {
     ...TEAM_OPTION,
     status: { value: 'status', says: `only these: ${STATUSES.join(', ')}` },
@@ -27,24 +27,24 @@ export const keyList: Command = {
     const team = await chooseTeam(directory, call.text('team'))
     const page = await directory.keys.list(team.id, { status, limit, after: null })
     const rows = page.items.map(presentKey)
-    const head = ['Key', 'Begins', 'Status', 'May', 'Last used', 'Name']
-    const lines = rows.length === 0 ? ['There is none.'] : table([head, ...rows.map(cellsOf)])
+    const head = ['Key', 'Prefix', 'Status', 'Permissions', 'Last used', 'Name']
+    const lines = rows.length === 0 ? ['There are no keys.'] : table([head, ...rows.map(cellsOf)])
     return { data: rows, lines: cut(lines, page.next !== null) }
   },
 }
 
 export const keyRevoke: Command = {
   words: 'key revoke',
-  summary: 'Ends an API key, at once and for ever.',
+  summary: 'Revoke an API key immediately.',
   operands: ['key (key_…)'],
   async run(call) {
     const id = call.operands[0]!
-    if (!KEY_ID.test(id)) throw new ProductError('invalid_parameter', `${id} is no id of a key (key_…).`)
+    if (!KEY_ID.test(id)) throw new ProductError('invalid_parameter', `${id} is not the id of a key (key_…).`)
     const { directory } = await call.open()
     const teamId = await directory.keys.teamOf(id)
     if (teamId === undefined) throw new ProductError('not_found', `There is no key ${id}.`)
     await directory.keys.revoke(teamId, id)
-    return { data: { id, team_id: teamId, status: 'revoked' }, lines: [`Key ${id} has ended.`] }
+    return { data: { id, team_id: teamId, status: 'revoked' }, lines: [`Key ${id} is revoked.`] }
   },
 }
 
@@ -53,7 +53,7 @@ function cellsOf({ id, prefix, status, role, kind, last_used_at, name }: ApiKey)
     id,
     `${prefix}…`,
     status,
-    role ?? (kind === 'mailbox' ? 'its mailbox' : 'some'),
+    role ?? (kind === 'mailbox' ? 'its mailbox' : 'custom'),
     last_used_at ?? 'never',
     name,
   ]

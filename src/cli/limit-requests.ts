@@ -1,4 +1,4 @@
-// `mailstead limit-request list`, `approve`, `deny`: what teams ask of the shared Amazon SES account.
+// `mailstead limit-request list`, `approve`, `deny`: quota increase requests for the shared Amazon SES account.
 
 import { type OperatorLimitRequest, presentOperatorLimitRequest } from '../api/schemas/shared-limit.ts'
 import { ProductError } from '../base/errors.ts'
@@ -17,7 +17,7 @@ const NOTE_OPTION = { note: { value: 'text', says: 'shown to the team' } }
 
 export const limitRequestList: Command = {
   words: 'limit-request list',
-  summary: 'Shows requests for a higher daily limit, newest first; of all teams unless one is named.',
+  summary: 'List quota increase requests of all teams or of one, newest first.',
   options: {
     team: { value: 'team', says: 'id or name of a team' },
     status: { value: 'status', says: `only these: ${STATUSES.join(', ')}` },
@@ -32,20 +32,20 @@ export const limitRequestList: Command = {
     const page = await outbound.sharedLimit.list({ teamId, status, limit, after: null })
     const rows = page.items.map(presentOperatorLimitRequest)
     const head = ['Request', 'Status', 'Team', 'Limit', 'Sent', 'Wanted', 'Reason']
-    const lines = rows.length === 0 ? ['Nobody asked for more.'] : table([head, ...rows.map(cellsOf)])
+    const lines = rows.length === 0 ? ['There are no requests.'] : table([head, ...rows.map(cellsOf)])
     return { data: rows, lines: cut(lines, page.next !== null) }
   },
 }
 
 export const limitRequestApprove: Command = {
   words: 'limit-request approve',
-  summary: 'Says yes: the new limit holds at once.',
+  summary: 'Approve the request; the new limit applies immediately.',
   operands: ['request (slir_…)'],
   options: { limit: { value: 'number', says: 'recipients a day from now on (needed)' }, ...NOTE_OPTION },
   async run(call) {
     const id = checkId(call.operands[0]!)
     const text = call.text('limit')
-    if (text === undefined) throw new ProductError('missing_parameter', 'Say the new limit with --limit.')
+    if (text === undefined) throw new ProductError('missing_parameter', '--limit is missing. Give the new daily limit.')
     if (!/^\d{1,9}$/.test(text)) throw new ProductError('invalid_parameter', 'The limit must be a whole number.')
     const { outbound } = await call.open()
     const decision = { approvedDailyLimit: Number(text), note: call.text('note') ?? null }
@@ -56,7 +56,7 @@ export const limitRequestApprove: Command = {
 
 export const limitRequestDeny: Command = {
   words: 'limit-request deny',
-  summary: 'Says no; the team may ask again after a day.',
+  summary: 'Deny the request; the team may ask again after one day.',
   operands: ['request (slir_…)'],
   options: NOTE_OPTION,
   async run(call) {
@@ -70,7 +70,8 @@ export const limitRequestDeny: Command = {
 }
 
 function checkId(text: string): string {
-  if (!REQUEST_ID.test(text)) throw new ProductError('invalid_parameter', `${text} is no id of a request (slir_…).`)
+  if (!REQUEST_ID.test(text))
+    throw new ProductError('invalid_parameter', `${text} is not the id of a request (slir_…).`)
   return text
 }
 
@@ -80,7 +81,7 @@ function cellsOf(row: OperatorLimitRequest): string[] {
   return [id, status, team_id, String(limit), String(sent), wanted, oneLine(row.reason ?? '')]
 }
 
-/** What strangers wrote must not move the cursor of a terminal. */
+/** Text from outside must not contain terminal control characters. */
 function oneLine(text: string): string {
   return text.replace(/[\p{Cc}\p{Cf}\s]+/gu, ' ').slice(0, REASON_SHOWN)
 }

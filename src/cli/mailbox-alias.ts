@@ -1,4 +1,4 @@
-// `mailstead mailbox alias`: gives a mailbox a further address.
+// `mailstead mailbox alias`: adds an alias address to a mailbox.
 
 import { presentAlias } from '../api/schemas/alias.ts'
 import { ProductError } from '../base/errors.ts'
@@ -6,7 +6,7 @@ import type { Command } from './command.ts'
 
 export const mailboxAlias: Command = {
   words: 'mailbox alias',
-  summary: 'Gives a mailbox a further address at a verified domain of its team.',
+  summary: 'Add an alias address to a mailbox, at a verified domain of its team.',
   operands: ['email', 'alias'],
   async run(call) {
     const { directory } = await call.open()
@@ -16,7 +16,7 @@ export const mailboxAlias: Command = {
     const alias = await directory.aliases.add(mailbox.teamId, mailbox.id, address)
     return {
       data: presentAlias(alias),
-      lines: [`Mail to ${alias.email} comes to ${mailbox.email} (${alias.id}).`],
+      lines: [`Mail to ${alias.email} is delivered to ${mailbox.email} (${alias.id}).`],
     }
   },
 }

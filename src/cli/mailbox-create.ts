@@ -1,4 +1,4 @@
-// `mailstead mailbox create`: makes a mailbox, with a key when asked.
+// `mailstead mailbox create`: creates a mailbox, optionally with a key.
 
 import { presentNewKey } from '../api/schemas/api-key.ts'
 import { presentMailboxAdmin } from '../api/schemas/mailbox.ts'
@@ -10,12 +10,12 @@ import { chooseTeam } from './team-choice.ts'
 
 export const mailboxCreate: Command = {
   words: 'mailbox create',
-  summary: 'Makes a mailbox at a verified domain of the team.',
+  summary: 'Create a mailbox at a verified domain of the team.',
   operands: ['email'],
   options: {
     ...TEAM_OPTION,
-    'display-name': { value: 'name', says: 'name shown to those it writes to' },
-    'quota-bytes': { value: 'bytes', says: 'most it may hold (5 GiB unless given)' },
+    'display-name': { value: 'name', says: 'name shown to recipients' },
+    'quota-bytes': { value: 'bytes', says: 'quota in bytes (5 GiB unless given)' },
     key: { says: 'issue an API key of the mailbox as well' },
   },
   async run(call) {
@@ -29,12 +29,12 @@ export const mailboxCreate: Command = {
     }
     if (!call.has('key')) {
       const mailbox = await directory.mailboxes.create(team.id, input)
-      return { data: await present(app, mailbox, 0), lines: [`Mailbox ${mailbox.email} (${mailbox.id}) is made.`] }
+      return { data: await present(app, mailbox, 0), lines: [`Mailbox ${mailbox.email} (${mailbox.id}) is created.`] }
     }
     const { mailbox, key } = await directory.mailboxes.createWithKey(team.id, input, 'operator')
     return {
       data: { ...(await present(app, mailbox, 1)), api_key: presentNewKey(key) },
-      lines: [`Mailbox ${mailbox.email} (${mailbox.id}) is made. Its key, shown this once:`, `  ${key.secret}`],
+      lines: [`Mailbox ${mailbox.email} (${mailbox.id}) is created. Its key, shown this once:`, `  ${key.secret}`],
     }
   },
 }

@@ -6,7 +6,7 @@ import { chooseMailbox } from './mailbox-choice.ts'
 
 export const mailboxKey: Command = {
   words: 'mailbox key',
-  summary: 'Issues an API key of a mailbox.',
+  summary: 'Issue an API key of a mailbox.',
   operands: ['email'],
   options: { name: { value: 'name', says: 'what the key is for' } },
   async run(call) {

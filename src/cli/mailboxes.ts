@@ -1,4 +1,4 @@
-// `mailstead mailbox list`, `suspend`, `reactivate`, `delete`: the life of mailboxes, whichever team they belong to.
+// `mailstead mailbox list`, `suspend`, `reactivate`, `delete`: mailboxes of any team.
 
 import { livingAgentOf } from '../api/management/mailboxes.ts'
 import { type MailboxAdmin, presentMailboxAdmin } from '../api/schemas/mailbox.ts'
@@ -6,7 +6,7 @@ import type { Context } from '../context.ts'
 import type { Mailbox } from '../directory/mailboxes.ts'
 import { sizeText } from './backup/size-text.ts'
 import { oneOf } from './choice.ts'
-import { type Call, type Command, type Outcome, TEAM_OPTION } from './command.ts'
+import { type Call, type Command, type CommandResult, TEAM_OPTION } from './command.ts'
 import { cut, LIMIT_OPTION, readLimit } from './limit.ts'
 import { chooseMailbox } from './mailbox-choice.ts'
 import { table } from './table.ts'
@@ -16,7 +16,7 @@ const STATUSES = ['active', 'suspended', 'deleted'] as const
 
 export const mailboxList: Command = {
   words: 'mailbox list',
-  summary: 'Shows the mailboxes of a team, newest first; deleted ones only when asked.',
+  summary: 'List the mailboxes of a team, newest first; deleted ones only with --status deleted.',
   options: {
     ...TEAM_OPTION,
     status: { value: 'status', says: `only these: ${STATUSES.join(', ')}` },
@@ -31,15 +31,15 @@ export const mailboxList: Command = {
     const filter = { statuses: status && [status], search: call.text('search'), limit, after: null }
     const page = await app.directory.mailboxes.list(team.id, filter)
     const rows = await present(app, page.items)
-    const head = ['Mailbox', 'Status', 'Holds', 'Keys', 'Since', 'Address']
-    const lines = rows.length === 0 ? ['There is none.'] : table([head, ...rows.map(cellsOf)])
+    const head = ['Mailbox', 'Status', 'Used', 'Keys', 'Since', 'Address']
+    const lines = rows.length === 0 ? ['There are no mailboxes.'] : table([head, ...rows.map(cellsOf)])
     return { data: rows, lines: cut(lines, page.next !== null) }
   },
 }
 
 export const mailboxSuspend: Command = {
   words: 'mailbox suspend',
-  summary: 'Stops a mailbox: mail to it is refused, it cannot send; reading goes on.',
+  summary: 'Suspend a mailbox: mail to it is rejected and it cannot send; reading still works.',
   operands: ['email'],
   options: { reason: { value: 'text', says: 'shown with the mailbox' } },
   run: (call) =>
@@ -50,7 +50,7 @@ export const mailboxSuspend: Command = {
 
 export const mailboxReactivate: Command = {
   words: 'mailbox reactivate',
-  summary: 'Lets a suspended mailbox work again; what it had queued goes out.',
+  summary: 'Reactivate a suspended mailbox; its queued messages are sent.',
   operands: ['email'],
   run: (call) =>
     change(call, 'active', (app, { teamId, id }) => app.directory.mailboxes.reactivate(teamId, id, livingAgentOf(app))),
@@ -58,7 +58,7 @@ export const mailboxReactivate: Command = {
 
 export const mailboxDelete: Command = {
   words: 'mailbox delete',
-  summary: 'Ends a mailbox for good: its keys end, its address is free at once.',
+  summary: 'Delete a mailbox permanently: its keys are revoked and its address is free immediately.',
   operands: ['email'],
   run: (call) =>
     change(call, 'deleted', async ({ directory, outbound }, { teamId, id }) => {
@@ -72,7 +72,7 @@ async function change(
   call: Call,
   what: string,
   act: (app: Context, mailbox: Mailbox) => Promise<Mailbox>,
-): Promise<Outcome> {
+): Promise<CommandResult> {
   const app = await call.open()
   const mailbox = await act(app, await chooseMailbox(app.directory, call.operands[0]!))
   const [shown] = await present(app, [mailbox])

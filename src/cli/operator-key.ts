@@ -1,10 +1,10 @@
-// `mailstead operator key` and `operator revoke`: who may use the Operator API.
+// `mailstead operator key` and `operator revoke`: issues and revokes keys of the Operator API.
 
 import type { Command } from './command.ts'
 
 export const operatorKey: Command = {
   words: 'operator key',
-  summary: 'Issues a key for the Operator API.',
+  summary: 'Issue a key for the Operator API.',
   options: {
     name: { value: 'name', says: 'what the key is for' },
   },
@@ -21,10 +21,10 @@ export const operatorKey: Command = {
 
 export const operatorRevoke: Command = {
   words: 'operator revoke',
-  summary: 'Ends all keys of the Operator API, at once.',
+  summary: 'Revoke all keys of the Operator API immediately.',
   async run(call) {
     const { directory } = await call.open()
     const revoked = await directory.operatorKeys.revokeAll()
-    return { data: { revoked }, lines: [`${revoked} ${revoked === 1 ? 'key' : 'keys'} ended.`] }
+    return { data: { revoked }, lines: [`${revoked} ${revoked === 1 ? 'key' : 'keys'} revoked.`] }
   },
 }

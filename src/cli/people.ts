@@ -1,4 +1,4 @@
-// `mailstead member add`, `login-link`: who may open the console, also before any mail can leave.
+// `mailstead member add`, `login-link`: adds members and prints sign-in links, also before mail can be sent.
 
 import { ProductError } from '../base/errors.ts'
 import type { Context } from '../context.ts'
@@ -8,7 +8,7 @@ import { chooseTeam } from './team-choice.ts'
 
 export const memberAdd: Command = {
   words: 'member add',
-  summary: 'Makes a person a member of a team; no mail is sent, see login-link.',
+  summary: 'Add a person to a team as a member; no mail is sent, see login-link.',
   operands: ['email'],
   options: { ...TEAM_OPTION, role: { value: 'role', says: `${MEMBER_ROLES.join(', ')}; owner unless given` } },
   async run(call) {
@@ -32,7 +32,7 @@ export const memberAdd: Command = {
 
 export const loginLink: Command = {
   words: 'login-link',
-  summary: 'Prints a link that works once: it signs a person in to one team, or shows them the invitation of an agent.',
+  summary: 'Print a one-time link that signs a person in to one team, or opens the invitation of an agent.',
   operands: ['email'],
   options: { team: { value: 'team', says: 'id or name of the team the link opens; needed when there are several' } },
   async run(call) {
@@ -55,12 +55,12 @@ async function linksFor({ people, agents, directory: { teams } }: Context, email
   const choices: Choice[] = []
   for (const { teamId } of await people.members.of(email)) {
     const teamName = (await teams.get(teamId))?.name ?? teamId
-    const lines = [`Whoever opens this link is signed in to ${teamName}. It works once, for 15 minutes:`]
+    const lines = [`This link signs in to ${teamName}. It works once, for 15 minutes:`]
     const show = async () => ({ url: (await people.showLink(teamId, email, null))!, lines })
     choices.push({ teamId, teamName, show })
   }
   for (const { invite, registration } of await agents.invites.openFor(email)) {
-    const lines = [`The agent ${registration.email} has invited ${email}. Whoever opens this link answers it:`]
+    const lines = [`The agent ${registration.email} has invited ${email}. This link opens the invitation:`]
     const show = async () => ({ url: await agents.invites.showLink(invite), lines })
     choices.push({ teamId: registration.teamId, teamName: registration.email, show })
   }

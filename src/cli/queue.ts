@@ -1,4 +1,4 @@
-// `mailstead queue list`, `queue retry`, `queue drop`: what waits to leave.
+// `mailstead queue list`, `queue retry`, `queue drop`: queued messages of the outbound queue.
 
 import { isoTime } from '../base/clock.ts'
 import { ProductError } from '../base/errors.ts'
@@ -12,9 +12,9 @@ const EMAIL_ID = new RegExp(idPattern('email'))
 
 export const queueList: Command = {
   words: 'queue list',
-  summary: 'Shows what waits to leave, what is due first on top.',
+  summary: 'List queued messages, earliest due first.',
   options: {
-    domain: { value: 'domain', says: 'only mail to this domain' },
+    domain: { value: 'domain', says: 'only messages to this domain' },
     ...LIMIT_OPTION,
   },
   async run(call) {
@@ -22,39 +22,39 @@ export const queueList: Command = {
     const { outbound } = await call.open()
     const page = await outbound.waiting.list({ lane: call.text('domain')?.toLowerCase(), limit, after: null })
     const rows = page.items.map(present)
-    const head = ['Mail', 'From', 'To domain', 'Due', 'In hand']
+    const head = ['Message', 'From', 'To domain', 'Due', 'In progress']
     const cells = rows.map((row) => [row.message_id, row.from_email, row.domain, row.due_at, row.in_hand ? 'yes' : ''])
-    const lines = rows.length === 0 ? ['Nothing waits.'] : table([head, ...cells])
+    const lines = rows.length === 0 ? ['The queue is empty.'] : table([head, ...cells])
     return { data: rows, lines: cut(lines, page.next !== null) }
   },
 }
 
 export const queueRetry: Command = {
   words: 'queue retry',
-  summary: 'Has a mail tried again now.',
-  operands: ['mail (eml_…)'],
+  summary: 'Retry a queued message now.',
+  operands: ['message (eml_…)'],
   async run(call) {
     const id = checkId(call.operands[0]!)
     const { outbound } = await call.open()
     const deliveries = await outbound.waiting.retry(id)
-    return { data: { message_id: id, deliveries }, lines: [`${countOf(deliveries)} of ${id} tried now.`] }
+    return { data: { message_id: id, deliveries }, lines: [`${countOf(deliveries)} of ${id} scheduled for retry now.`] }
   },
 }
 
 export const queueDrop: Command = {
   words: 'queue drop',
-  summary: 'Gives up what waits of a mail; its log says so.',
-  operands: ['mail (eml_…)'],
+  summary: 'Drop a queued message; its delivery log records this.',
+  operands: ['message (eml_…)'],
   async run(call) {
     const id = checkId(call.operands[0]!)
     const { outbound } = await call.open()
     const deliveries = await outbound.waiting.drop(id)
-    return { data: { message_id: id, deliveries }, lines: [`${countOf(deliveries)} of ${id} given up.`] }
+    return { data: { message_id: id, deliveries }, lines: [`${countOf(deliveries)} of ${id} dropped.`] }
   },
 }
 
 function checkId(text: string): string {
-  if (!EMAIL_ID.test(text)) throw new ProductError('invalid_parameter', `${text} is no id of a mail (eml_…).`)
+  if (!EMAIL_ID.test(text)) throw new ProductError('invalid_parameter', `${text} is not the id of a message (eml_…).`)
   return text
 }
 

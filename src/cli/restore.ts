@@ -13,20 +13,20 @@ import { lockFolder } from '../db/folder-lock.ts'
 import { migrate } from '../db/migrate.ts'
 import { mailMigrations } from '../db/migrations/migrations.ts'
 import { renumberAfterRestore } from '../store/renumber.ts'
-import { isSame, lookThrough } from './backup/contents.ts'
-import { explainFault } from './backup/fault.ts'
+import { inspectDatabases, isSame } from './backup/contents.ts'
+import { explainDiskError } from './backup/disk-error.ts'
 import type { Manifest } from './backup/manifest.ts'
 import { secretCheck, secretOf } from './backup/secret.ts'
 import { holds } from './backup/size-text.ts'
 import { unpack } from './backup/unpack.ts'
-import type { Call, Command, Outcome } from './command.ts'
+import type { Call, Command, CommandResult } from './command.ts'
 
 /** What may lie in a folder that counts as empty: pages of others, and the lock a start left behind. */
 const NOTHING = new Set(['README.md', 'lost+found', 'lock.db', RESTORING])
 
 export const restore: Command = {
   words: 'restore',
-  summary: 'Makes an empty data folder what it was when a backup was made.',
+  summary: 'Restore a backup into an empty data folder.',
   operands: ['file'],
   options: { data: { value: 'folder', says: 'the data folder to make (DATA_DIR unless given)' } },
   async run(call) {
@@ -36,31 +36,28 @@ export const restore: Command = {
       await makeFolder(folder, 0o700)
       const free = lockFolder(folder)
       try {
-        await mustBeEmpty(folder)
+        await requireEmpty(folder)
         return await make(call, file, folder)
       } finally {
         free()
       }
     } catch (error) {
-      throw explainFault(error, folder, 'the size of the data folder')
+      throw explainDiskError(error, folder, 'the size of the data folder')
     }
   },
 }
 
-async function mustBeEmpty(folder: string): Promise<void> {
+async function requireEmpty(folder: string): Promise<void> {
   const found = (await readdir(folder)).find((name) => !NOTHING.has(name))
   if (found === undefined) return
-  throw new ProductError(
-    'conflict',
-    `${folder} is not empty (${found}): a backup is restored into an empty folder only.`,
-  )
+  throw new ProductError('conflict', `${folder} is not empty (${found}): restore a backup into an empty folder.`)
 }
 
 /**
  * Everything is made and looked through in a folder inside, whose presence keeps an appliance from starting (see
  * config/data-folder.ts), and moved out of it when it is known to be whole. What a kill leaves is told by that folder.
  */
-async function make({ config }: Call, file: string, folder: string): Promise<Outcome> {
+async function make({ config }: Call, file: string, folder: string): Promise<CommandResult> {
   const inside = join(folder, RESTORING)
   await rm(inside, { recursive: true, force: true })
   await mkdir(inside, { mode: 0o700 })
@@ -79,7 +76,7 @@ async function make({ config }: Call, file: string, folder: string): Promise<Out
     lines: [
       `${folder} holds ${holds(manifest.counts)}, as it was at ${manifest.made_at}.`,
       fits
-        ? `  Start it with: ${startOf(config, folder)}. Mail that waited to leave then is sent once more.`
+        ? `  Start it with: ${startOf(config, folder)}. Messages that were queued then are sent again.`
         : '  APP_SECRET must be the one of that appliance before it is started: it is not in the backup.',
       ...ageLines(manifest),
     ],
@@ -90,7 +87,7 @@ async function make({ config }: Call, file: string, folder: string): Promise<Out
 function ageLines({ made_at: madeAt }: Manifest): string[] {
   if (isNear(systemClock.now() - Date.parse(madeAt))) return []
   return [
-    '  The backup is older than two days: retention and the expiry of waiting mail stay on hold until: mailstead clock accept.',
+    '  The backup is older than two days: retention and the expiry of queued messages are paused until you run: mailstead clock accept.',
   ]
 }
 
@@ -101,8 +98,8 @@ function startOf(config: Config, folder: string): string {
 
 async function take(file: string, folder: string): Promise<Manifest> {
   const manifest = await unpack(file, folder)
-  if (isSame(await lookThrough(folder), manifest)) return manifest
-  throw new ProductError('invalid_parameter', `${file} does not hold what it says; nothing of it was taken.`)
+  if (isSame(await inspectDatabases(folder), manifest)) return manifest
+  throw new ProductError('invalid_parameter', `${file} does not match its manifest. Nothing was restored.`)
 }
 
 /** Clients know UIDs and states from after the backup: none of them is given again for something else. */

@@ -2,26 +2,26 @@
 
 import { isAtTerminal } from '../base/log.ts'
 import { firstTeam } from '../directory/first-team.ts'
-import { tellAddresses } from './addresses.ts'
+import { addressOutput } from './addresses.ts'
 import type { Command } from './command.ts'
-import { tellFirst, tellUnused } from './setup.ts'
+import { firstStartOutput, unusedKeyOutput } from './setup.ts'
 
 export const serveCommand: Command = {
   words: 'serve',
-  summary: 'Runs the appliance; an empty data folder is set up first.',
+  summary: 'Run the appliance; an empty data folder is set up first.',
   async run(call) {
-    // Only this command needs the doors of the house, which take a while to load.
+    // Only this command needs the listeners, which take a while to load.
     const { serve } = await import('../main.ts')
     await serve(
       call.config,
       async (app) => {
         const first = await firstTeam(app.directory)
-        if (first !== undefined) call.tell(tellFirst(call.config, app, first))
-        else if (!(await app.directory.keys.hasUsedRoot())) call.tell(tellUnused(app))
+        if (first !== undefined) call.print(firstStartOutput(call.config, app, first))
+        else if (!(await app.directory.keys.hasUsedRoot())) call.print(unusedKeyOutput(app))
       },
       // Programs find them in the log.
       ({ ports }) => {
-        if (!call.json && isAtTerminal()) call.tell(tellAddresses(call.config, ports))
+        if (!call.json && isAtTerminal()) call.print(addressOutput(call.config, ports))
       },
     )
     return undefined

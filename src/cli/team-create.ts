@@ -7,22 +7,22 @@ import { presentTeam } from './present-team.ts'
 
 export const teamCreate: Command = {
   words: 'team create',
-  summary: 'Makes a team, and invites its owner by mail when asked.',
+  summary: 'Create a team and optionally invite its owner by mail.',
   options: {
     name: { value: 'name', says: 'what the team is called (needed)' },
     owner: { value: 'email', says: 'who is invited as its owner; without mail: member add and login-link' },
   },
   async run(call) {
     const name = call.text('name')
-    if (name === undefined) throw new ProductError('missing_parameter', 'Say how the team is called with --name.')
+    if (name === undefined) throw new ProductError('missing_parameter', '--name is missing. Give the name of the team.')
     const owner = call.text('owner')
     const app = await call.open()
     const team = await newTeam(app, { name, ownerEmail: owner })
-    const isMailed = owner !== undefined && (await app.people.linkMailTo(owner)).mailed
+    const isMailed = owner !== undefined && (await app.people.linkMailPolicy(owner)).mailed
     return {
       data: presentTeam(team),
       lines: [
-        `Team ${team.id} (${team.name}) is made.`,
+        `Team ${team.id} (${team.name}) is created.`,
         ...(owner === undefined ? [] : [isMailed ? mailed(owner) : withheld(owner, team.id)]),
         `A key for it: mailstead key create --team ${team.id}`,
       ],
@@ -31,7 +31,7 @@ export const teamCreate: Command = {
 }
 
 function mailed(owner: string): string {
-  return `An invitation to ${owner} waits to leave; serve sends it.`
+  return `An invitation to ${owner} is queued; mailstead serve sends it.`
 }
 
 function withheld(owner: string, teamId: string): string {

@@ -9,7 +9,7 @@ import { chooseTeam } from './team-choice.ts'
 
 export const teamCredit: Command = {
   words: 'team credit',
-  summary: 'Enters a purchase, an adjustment or a refund into the ledger of a team.',
+  summary: 'Record a purchase, an adjustment or a refund in the ledger of a team.',
   operands: ['amount'],
   options: {
     ...TEAM_OPTION,
@@ -30,7 +30,9 @@ export const teamCredit: Command = {
     const made = await outbound.ledger.credit(team.id, { type, amount: call.has('less') ? -given : given, description })
     return {
       data: presentTransaction(made),
-      lines: [`${decimal(made.amount)} ${made.currency} entered; ${team.name} has ${decimal(made.balanceAfter)}.`],
+      lines: [
+        `${decimal(made.amount)} ${made.currency} recorded; the balance of ${team.name} is ${decimal(made.balanceAfter)}.`,
+      ],
     }
   },
 }

@@ -4,7 +4,7 @@ import { type OperatorTeam, operatorTeam } from '../api/schemas/operator-team.ts
 import { ProductError } from '../base/errors.ts'
 import type { TeamStatus } from '../directory/teams.ts'
 import { oneOf } from './choice.ts'
-import type { Call, Command, Outcome } from './command.ts'
+import type { Call, Command, CommandResult } from './command.ts'
 import { table } from './table.ts'
 import { chooseTeam } from './team-choice.ts'
 
@@ -12,7 +12,7 @@ const NO_LIMIT = 'none'
 
 export const teamList: Command = {
   words: 'team list',
-  summary: 'Shows every team, the oldest first.',
+  summary: 'List all teams, oldest first.',
   async run(call) {
     const app = await call.open()
     const rows: OperatorTeam[] = []
@@ -22,7 +22,7 @@ export const teamList: Command = {
       data: rows,
       lines:
         rows.length === 0
-          ? ['There is no team yet; mailstead setup makes the first.']
+          ? ['There is no team yet. Create the first with mailstead setup.']
           : table([['Team', 'Status', 'Shared SES', 'Since', 'Name'], ...cells]),
     }
   },
@@ -30,7 +30,7 @@ export const teamList: Command = {
 
 export const teamUpdate: Command = {
   words: 'team update',
-  summary: 'Renames a team, or changes what it may send through the shared Amazon SES account.',
+  summary: 'Rename a team, or change its limit on the shared Amazon SES account.',
   operands: ['team'],
   options: {
     name: { value: 'name', says: 'its new name' },
@@ -42,7 +42,7 @@ export const teamUpdate: Command = {
     const ses = oneOf('option --ses', call.text('ses'), ['on', 'off'])
     const limit = readShare(call.text('ses-limit'))
     if (name === undefined && ses === undefined && limit === undefined) {
-      throw new ProductError('missing_parameter', 'Say what is to change: --name, --ses or --ses-limit.')
+      throw new ProductError('missing_parameter', 'Nothing to change. Give --name, --ses or --ses-limit.')
     }
     const app = await call.open()
     const { id } = await chooseTeam(app.directory, call.operands[0])
@@ -59,19 +59,19 @@ export const teamUpdate: Command = {
 
 export const teamSuspend: Command = {
   words: 'team suspend',
-  summary: 'Stops a team: its keys are refused, mail to it is put off for 7 days and then refused.',
+  summary: 'Suspend a team: its keys are rejected; mail to it is deferred for 7 days and then rejected.',
   operands: ['team'],
   run: (call) => setStatus(call, 'suspended'),
 }
 
 export const teamReactivate: Command = {
   words: 'team reactivate',
-  summary: 'Lets a suspended team work again.',
+  summary: 'Reactivate a suspended team.',
   operands: ['team'],
   run: (call) => setStatus(call, 'active'),
 }
 
-async function setStatus(call: Call, status: TeamStatus): Promise<Outcome> {
+async function setStatus(call: Call, status: TeamStatus): Promise<CommandResult> {
   const app = await call.open()
   const { id } = await chooseTeam(app.directory, call.operands[0])
   const team = await app.directory.teams.setStatus(id, status)

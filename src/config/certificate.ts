@@ -1,4 +1,4 @@
-// A self-signed certificate for trials of STARTTLS, written in DER by hand: Node can read X.509, but not make it.
+// Generates a self-signed certificate for STARTTLS, encoded in DER here: Node can read X.509 certificates, but not create them.
 
 import { generateKeyPair, randomBytes, sign } from 'node:crypto'
 import { promisify } from 'node:util'
@@ -29,11 +29,11 @@ const ECDSA_SHA256 = '2a8648ce3d040302'
 const COMMON_NAME = '550403'
 const SUBJECT_ALT_NAME = '551d11'
 const BASIC_CONSTRAINTS = '551d13'
-/** Longest commonName (RFC 5280 appendix A, ub-common-name); the full name stands in subjectAltName. */
+/** Longest commonName (RFC 5280 appendix A, ub-common-name); the full name is in subjectAltName. */
 const COMMON_NAME_MAX = 64
 
 /**
- * An ECDSA P-256 certificate that signs itself.
+ * Generates a self-signed ECDSA P-256 certificate.
  * @param host lower-case A-labels
  * @param from ms
  * @param until ms

@@ -1,17 +1,38 @@
-// Every setting of the house: its name, type, default and meaning. The operator's schema and the README are made from this list.
+// All settings: name, type, default and description. The JSON schema, the example file and the README table are generated from this list.
 
 import { type Static, type TSchema, Type } from 'typebox'
 
 const Port = Type.Integer({ minimum: 0, maximum: 65535 })
-const Origin = Type.String({ pattern: '^(https?://[^/?#@\\s]+)?$' })
-const BaseUrl = Type.String({ pattern: '^https?://[^?#@\\s]*[^/?#@\\s]$' })
-const HostName = Type.String({
-  pattern: '^(?=.{1,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\\.)*[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$',
-})
-const HostPort = Type.String({ pattern: '^(\\[[0-9a-fA-F:.]+\\]|[0-9.]+):[0-9]{1,5}$' })
+const ORIGIN_PATTERN = '^(https?://[^/?#@\\s]+)?$'
+const BASE_URL_PATTERN = '^https?://[^?#@\\s]*[^/?#@\\s]$'
+const HOST_NAME_PATTERN = '^(?=.{1,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\\.)*[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$'
+const HOST_PORT_PATTERN = '^(\\[[0-9a-fA-F:.]+\\]|[0-9.]+):[0-9]{1,5}$'
+const CURRENCY_PATTERN = '^[A-Z]{3}$'
+const TEAM_ID_PATTERN = '^(team_[a-z0-9]{24})?$'
+const REGION_PATTERN = '^[a-z0-9-]{1,32}$'
+const TOPIC_ARN_PATTERN = '^arn:[a-z0-9-]+:sns:[a-z0-9-]+:[0-9]{12}:[A-Za-z0-9_-]{1,256}$'
+const EXTENSION_PATTERN = '^[a-z0-9]{1,16}$'
+
+/** What a value must be, by the pattern of its schema: completes the sentence "The setting X …". */
+export const PATTERN_TEXTS: ReadonlyMap<string, string> = new Map([
+  [ORIGIN_PATTERN, 'must be an origin such as https://mail.example.com, without a path'],
+  [BASE_URL_PATTERN, 'must be a URL such as https://api.example.com, without a slash at its end'],
+  [HOST_NAME_PATTERN, 'must be a host name in lower case, such as mail.example.com'],
+  [HOST_PORT_PATTERN, 'must be an IP address and a port, such as 127.0.0.1:9090'],
+  [CURRENCY_PATTERN, 'must be a currency code of three capital letters, such as USD'],
+  [TEAM_ID_PATTERN, 'must be the id of a team, such as team_ and 24 characters'],
+  [REGION_PATTERN, 'must be an AWS region, such as us-east-1'],
+  [TOPIC_ARN_PATTERN, 'must be the ARN of an SNS topic, such as arn:aws:sns:us-east-1:123456789012:mail'],
+  [EXTENSION_PATTERN, 'must be file name extensions in lower case without a dot, such as txt'],
+])
+
+const Origin = Type.String({ pattern: ORIGIN_PATTERN })
+const BaseUrl = Type.String({ pattern: BASE_URL_PATTERN })
+const HostName = Type.String({ pattern: HOST_NAME_PATTERN })
+const HostPort = Type.String({ pattern: HOST_PORT_PATTERN })
 const Days = Type.Integer({ minimum: 1, maximum: 3660 })
 
-/** Features of the Mailbox API an operator can withhold (decisions §10.2). */
+/** Features of the Mailbox API that an operator can disable (decisions §10.2). */
 export const MAILBOX_GATES = [
   'identity_mutation',
   'quota_mutation',
@@ -28,165 +49,170 @@ export const MAILBOX_GATES = [
 ] as const
 export type MailboxGate = (typeof MAILBOX_GATES)[number]
 
-/** One schema per setting. `default` is what holds when nobody says otherwise; `description` is what the operator reads. */
+/** One schema per setting. `default` applies when neither environment nor file sets it; `description` is shown to the operator. */
 export const settings = {
   DATA_DIR: Type.String({
     default: './data',
     minLength: 1,
-    description: 'Folder that holds everything Mailstead keeps.',
+    description: 'Folder in which Mailstead stores all its data.',
   }),
   LOG_LEVEL: Type.Enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], {
     default: 'info',
-    description: 'How much is written to the log.',
+    description: 'Lowest level of messages written to the log.',
   }),
 
   HTTP_PORT: { ...Port, default: 8080, description: 'TCP port of the Management and Mailbox API.' },
-  HTTP_BIND: Type.String({ default: '0.0.0.0', description: 'Address both HTTP ports listen on.' }),
+  HTTP_BIND: Type.String({ default: '0.0.0.0', description: 'Address the HTTP servers listen on.' }),
   SEND_PORT: { ...Port, default: 8081, description: 'TCP port of the Sending API.' },
   APP_ORIGIN: {
     ...Origin,
     default: '',
-    description: 'Public origin of the Management and Mailbox API, without a path. Empty: http://localhost:HTTP_PORT.',
+    description:
+      'Public origin of the Management and Mailbox API, such as https://mail.example.com, without a path. Empty: http://localhost:HTTP_PORT.',
   },
   SEND_ORIGIN: {
     ...Origin,
     default: '',
-    description: 'Public origin of the Sending API; differs from APP_ORIGIN. Empty: http://localhost:SEND_PORT.',
+    description:
+      'Public origin of the Sending API, without a path; must differ from APP_ORIGIN. Empty: http://localhost:SEND_PORT.',
   },
   APP_SECRET: Type.String({
     default: '',
-    description: 'Root secret, at least 32 bytes as text. Empty: made at setup and kept in DATA_DIR/keys/app-secret.',
+    description:
+      'Root secret from which all keys are derived, at least 32 bytes. Empty: generated at the first start and stored in DATA_DIR/keys/app-secret.',
   }),
   TRUSTED_PROXIES: Type.Array(Type.String(), {
     default: [],
-    description: 'Addresses or CIDR ranges whose X-Forwarded-For is believed.',
+    description: 'Addresses or CIDR ranges of reverse proxies whose X-Forwarded-For header is trusted.',
   }),
   CORS_ORIGINS: Type.Array(Type.String(), {
     default: [],
-    description: 'Origins whose browsers may call the API routes.',
+    description: 'Origins that browsers may call the API from (CORS).',
   }),
   RATE_LIMIT_PER_MINUTE: Type.Integer({
     default: 600,
     minimum: 1,
     maximum: 1_000_000,
-    description: 'Requests per minute and credential.',
+    description: 'Requests allowed per minute and credential.',
   }),
 
-  SMTP_PORT: { ...Port, default: 2525, description: 'TCP port mail is received on (25 in public).' },
-  SMTP_BIND: Type.String({ default: '0.0.0.0', description: 'Address the SMTP port listens on.' }),
+  SMTP_PORT: { ...Port, default: 2525, description: 'TCP port on which mail is received (25 on the public internet).' },
+  SMTP_BIND: Type.String({ default: '0.0.0.0', description: 'Address the SMTP server listens on.' }),
   MAIL_HOSTS: Type.Array(HostName, {
     default: ['localhost'],
     minItems: 1,
-    description: 'Host names of this appliance in MX records; the first one is its name in SMTP.',
+    description: 'Host names of this server in MX records; the first is its name in SMTP greetings.',
   }),
-  AGENT_MAILBOX_DOMAIN: { ...HostName, default: 'agents.localhost', description: 'Mail domain of agent inboxes.' },
+  AGENT_MAILBOX_DOMAIN: { ...HostName, default: 'agents.localhost', description: 'Mail domain of agent mailboxes.' },
   TLS_CERT_FILE: Type.String({
     default: '',
-    description: 'PEM certificate chain for STARTTLS. Empty: a self-signed one of the setup.',
+    description: 'File with the PEM certificate chain for STARTTLS. Empty: a self-signed certificate is generated.',
   }),
-  TLS_KEY_FILE: Type.String({ default: '', description: 'PEM private key that belongs to TLS_CERT_FILE.' }),
+  TLS_KEY_FILE: Type.String({ default: '', description: 'File with the PEM private key of TLS_CERT_FILE.' }),
   EXTRA_CA_FILE: Type.String({
     default: '',
-    description: 'PEM certificates trusted beside the usual ones for outgoing connections.',
+    description: 'File with PEM certificates of additional certificate authorities trusted for outgoing connections.',
   }),
   DNS_SERVERS: Type.Array(Type.String(), {
     default: [],
-    description: 'Name servers as ip or ip:port ([v6]:port). Empty: those of the system.',
+    description: 'DNS servers as ip, ip:port or [ipv6]:port. Empty: those of the operating system.',
   }),
   PROXY_PROTOCOL_FROM: Type.Array(Type.String(), {
     default: [],
-    description: 'Addresses or CIDR ranges whose PROXY v1/v2 header is believed on the SMTP port.',
+    description:
+      'Addresses or CIDR ranges of proxies whose PROXY protocol header (v1 or v2) is trusted on the SMTP port.',
   }),
   TRUSTED_ARC: Type.Array(HostName, {
     default: [],
-    description: 'Domains whose ARC seal lets mail pass that a DMARC reject policy would refuse.',
+    description:
+      'Domains whose ARC seal is trusted: a message that fails DMARC with policy reject is accepted if they authenticated it.',
   }),
   SPAM_JUNK_SCORE: Type.Number({
     default: 5,
     minimum: 0,
     maximum: 1000,
     description:
-      'Spam score from which mail goes to Junk. A message whose author is unclear, or that names a domain of this appliance without proof, goes there whatever its score.',
+      'Spam score from which a message is filed into Junk. A message with an ambiguous From field, or with an unauthenticated From domain of this server, is filed there whatever its score.',
   }),
   SPAM_REFUSE_SCORE: Type.Number({
     default: 15,
     minimum: 0,
     maximum: 1000,
-    description: 'Spam score from which mail is refused.',
+    description: 'Spam score from which a message is rejected.',
   }),
   SMTP_MAX_CONNECTIONS: Type.Integer({
     default: 5000,
     minimum: 1,
     maximum: 65535,
-    description: 'Open SMTP connections in all.',
+    description: 'Maximum number of open SMTP connections.',
   }),
   SMTP_MAX_PER_ADDRESS: Type.Integer({
     default: 50,
     minimum: 1,
     maximum: 65535,
-    description: 'Open SMTP connections per source address (IPv6: per /64).',
+    description: 'Maximum number of open SMTP connections per source address (IPv6: per /64).',
   }),
 
   LOG_RETENTION_DAYS: {
     ...Days,
     default: 90,
-    description: 'Days the rows of the inbound and delivery logs are kept.',
+    description: 'Days for which rows of the inbound and delivery logs are kept.',
   },
 
   GOOGLE_CLIENT_ID: Type.String({
     default: '',
     description:
-      'OAuth client id at Google, with the redirect URI APP_ORIGIN/oauth/callback/gmail_api. Empty: no Gmail accounts.',
+      'OAuth client id at Google, with the redirect URI APP_ORIGIN/oauth/callback/gmail_api. Empty: Gmail accounts are disabled.',
   }),
   GOOGLE_CLIENT_SECRET: Type.String({ default: '', description: 'OAuth client secret at Google.' }),
   GOOGLE_AUTH_BASE: {
     ...BaseUrl,
     default: 'https://accounts.google.com',
-    description: 'Where a person allows the use of a Google account.',
+    description: 'Base URL of the Google OAuth authorization endpoint.',
   },
   GOOGLE_TOKEN_BASE: {
     ...BaseUrl,
     default: 'https://oauth2.googleapis.com',
-    description: 'Where Google gives tokens.',
+    description: 'Base URL of the Google OAuth token endpoint.',
   },
-  GOOGLE_API_BASE: { ...BaseUrl, default: 'https://gmail.googleapis.com', description: 'The Gmail API.' },
+  GOOGLE_API_BASE: { ...BaseUrl, default: 'https://gmail.googleapis.com', description: 'Base URL of the Gmail API.' },
   MICROSOFT_CLIENT_ID: Type.String({
     default: '',
     description:
-      'OAuth client id at Microsoft, with the redirect URI APP_ORIGIN/oauth/callback/outlook_api. Empty: no Outlook accounts.',
+      'OAuth client id at Microsoft, with the redirect URI APP_ORIGIN/oauth/callback/outlook_api. Empty: Outlook accounts are disabled.',
   }),
   MICROSOFT_CLIENT_SECRET: Type.String({ default: '', description: 'OAuth client secret at Microsoft.' }),
   MICROSOFT_AUTH_BASE: {
     ...BaseUrl,
     default: 'https://login.microsoftonline.com/common',
-    description: 'Where a person allows the use of a Microsoft account, and where Microsoft gives tokens.',
+    description: 'Base URL of the Microsoft OAuth authorization and token endpoints.',
   },
-  MICROSOFT_API_BASE: { ...BaseUrl, default: 'https://graph.microsoft.com', description: 'The Microsoft Graph API.' },
+  MICROSOFT_API_BASE: {
+    ...BaseUrl,
+    default: 'https://graph.microsoft.com',
+    description: 'Base URL of the Microsoft Graph API.',
+  },
   SES_ACCESS_KEY_ID: Type.String({
     default: '',
-    description: 'Access key of the shared Amazon SES account. Empty: no shared account.',
+    description: 'Access key id of the shared Amazon SES account. Empty: there is no shared account.',
   }),
-  SES_SECRET_ACCESS_KEY: Type.String({ default: '', description: 'Secret that belongs to SES_ACCESS_KEY_ID.' }),
+  SES_SECRET_ACCESS_KEY: Type.String({ default: '', description: 'Secret access key of SES_ACCESS_KEY_ID.' }),
   SES_REGION: Type.String({
     default: 'us-east-1',
-    pattern: '^[a-z0-9-]{1,32}$',
+    pattern: REGION_PATTERN,
     description: 'Region of the shared Amazon SES account.',
   }),
-  SES_ENDPOINT: { ...Origin, default: '', description: 'Address of the SES API. Empty: that of the region.' },
-  SES_TOPIC_ARNS: Type.Array(
-    Type.String({ pattern: '^arn:[a-z0-9-]+:sns:[a-z0-9-]+:[0-9]{12}:[A-Za-z0-9_-]{1,256}$' }),
-    {
-      default: [],
-      description:
-        'SNS topics whose notifications about sent mail are believed; each is subscribed to APP_ORIGIN/hooks/ses.',
-    },
-  ),
+  SES_ENDPOINT: { ...Origin, default: '', description: 'Origin of the SES API. Empty: that of SES_REGION.' },
+  SES_TOPIC_ARNS: Type.Array(Type.String({ pattern: TOPIC_ARN_PATTERN }), {
+    default: [],
+    description: 'ARNs of SNS topics whose SES notifications are trusted; each is subscribed to APP_ORIGIN/hooks/ses.',
+  }),
 
-  TRASH_RETENTION_DAYS: { ...Days, default: 30, description: 'Days mail stays in Trash and Junk.' },
+  TRASH_RETENTION_DAYS: { ...Days, default: 30, description: 'Days for which messages stay in Trash and Junk.' },
   DELETED_MAILBOX_RETENTION_DAYS: {
     ...Days,
     default: 30,
-    description: 'Days the content of a deleted mailbox is kept.',
+    description: 'Days for which the content of a deleted mailbox is kept.',
   },
   OPERATOR_BIND: {
     ...HostPort,
@@ -195,93 +221,104 @@ export const settings = {
   },
   DIRECT_DELIVERY: Type.Boolean({
     default: true,
-    description: 'Delivers to the MX of a recipient where no sending account fits.',
+    description: 'Deliver directly to the MX hosts of a recipient when no sending account applies.',
   }),
   DIRECT_PORT: {
     ...Port,
     default: 25,
     minimum: 1,
-    description: 'TCP port of the mail servers of others; another one only for trials.',
+    description: 'TCP port of remote mail servers for direct delivery; change it only for tests.',
   },
   ALLOW_PRIVATE_SMTP_HOSTS: Type.Boolean({
     default: false,
-    description: 'Sending accounts and mail servers of others may lie in private networks.',
+    description: 'Allow sending accounts and remote mail servers at private network addresses.',
   }),
-  ALLOW_PRIVATE_WEBHOOKS: Type.Boolean({ default: false, description: 'Webhooks may lie in private networks.' }),
+  ALLOW_PRIVATE_WEBHOOKS: Type.Boolean({ default: false, description: 'Allow webhooks at private network addresses.' }),
   WEBHOOK_PAYLOAD_RETENTION_DAYS: {
     ...Days,
     default: 7,
-    description: 'Days an event and the payload of its webhook deliveries are kept.',
+    description: 'Days for which an event and the payload of its webhook deliveries are kept.',
   },
   BILLING_CURRENCY: Type.String({
     default: 'USD',
-    pattern: '^[A-Z]{3}$',
+    pattern: CURRENCY_PATTERN,
     description: 'Currency of the billing summary.',
   }),
   BILLING_UNIT_PRICE: Type.Number({
     default: 0,
     minimum: 0,
     maximum: 100,
-    description: 'Price of one recipient a mail was sent to, to six places; 0: metered, not charged.',
+    description: 'Price per recipient of a sent message, with up to six decimal places; 0: metered, not charged.',
   }),
   BILLING_ENFORCE: Type.Boolean({
     default: false,
-    description: 'Refuses mail a team has no credit for, that of what still waits included.',
+    description: 'Reject messages that exceed the credit of the team, queued messages included.',
   }),
-  ATTACHMENT_EXTRA_EXTENSIONS: Type.Array(Type.String({ pattern: '^[a-z0-9]{1,16}$' }), {
+  ATTACHMENT_EXTRA_EXTENSIONS: Type.Array(Type.String({ pattern: EXTENSION_PATTERN }), {
     default: [],
-    description: 'File name extensions that may be sent beside the usual ones.',
+    description: 'Additional file name extensions allowed for attachments of sent messages, without a dot.',
   }),
   MAILBOX_GATED: Type.Array(Type.Enum([...MAILBOX_GATES]), {
     default: [],
-    description: `Features of the Mailbox API that are withheld from everybody: ${MAILBOX_GATES.join(', ')}.`,
+    description: `Features of the Mailbox API to disable for all mailboxes: ${MAILBOX_GATES.join(', ')}.`,
   }),
   CLAMAV_HOST: Type.String({
     default: '',
-    description: 'host:port of a ClamAV daemon (clamd) that scans uploads. Empty: they are not scanned.',
+    description: 'host:port of a ClamAV daemon (clamd) that scans uploads. Empty: uploads are not scanned.',
   }),
   PDFTOTEXT_PATH: Type.String({
     default: '',
-    description: 'Program that turns PDF files into text (pdftotext of poppler). Empty: PDF files are not looked into.',
+    description: 'Path of pdftotext (poppler), which extracts the text of PDF files. Empty: PDF files are not parsed.',
   }),
-  AGENT_REGISTRATION: Type.Enum(['on', 'off'], { default: 'on', description: 'Agents may register inboxes.' }),
+  AGENT_REGISTRATION: Type.Enum(['on', 'off'], {
+    default: 'on',
+    description: 'Whether agents may register mailboxes.',
+  }),
   AGENT_VARIANT: Type.Enum(['proof_of_work', 'durable_token'], {
     default: 'proof_of_work',
-    description: 'How agents register: by a proof of work and short-lived tokens, or by a durable token at once.',
+    description: 'How agents register: with a proof of work and short-lived tokens, or with a durable token.',
   }),
   POW_SECRET: Type.String({
     default: '',
-    description: 'Secret that signs challenges, at least 32 bytes as text. Empty: derived from APP_SECRET.',
+    description: 'Secret that signs proof-of-work challenges, at least 32 bytes. Empty: derived from APP_SECRET.',
   }),
   POW_COST: Type.Integer({
     default: 10_000,
     minimum: 1,
     maximum: 10_000_000,
-    description: 'PBKDF2 iterations of one try at a challenge.',
+    description: 'PBKDF2 iterations of one attempt to solve a challenge.',
   }),
   AGENT_IDLE_DAYS: Type.Integer({
     default: 0,
     minimum: 0,
     maximum: 3660,
-    description: 'Days after which an unused agent is revoked; 0: never.',
+    description: 'Days of inactivity after which an agent is revoked; 0: never.',
   }),
   SIGN_IN_LINKS_TO_LOCAL: Type.Boolean({
     default: false,
     description:
-      'Mails links that sign in also to mailboxes of this appliance: whoever holds a key of such a mailbox can then sign in as its owner.',
+      'Send sign-in links also to mailboxes of this server: anyone with a key of such a mailbox can then sign in as its owner.',
   }),
-  AGENT_SEND_HOURLY: Type.Integer({ default: 100, minimum: 0, description: 'Recipients per hour and agent.' }),
-  AGENT_SEND_DAILY: Type.Integer({ default: 500, minimum: 0, description: 'Recipients per day and agent.' }),
+  AGENT_SEND_HOURLY: Type.Integer({
+    default: 100,
+    minimum: 0,
+    description: 'Maximum number of recipients per hour and agent.',
+  }),
+  AGENT_SEND_DAILY: Type.Integer({
+    default: 500,
+    minimum: 0,
+    description: 'Maximum number of recipients per day and agent.',
+  }),
   AGENT_ROUTE_TEAM: Type.String({
     default: '',
-    pattern: '^(team_[a-z0-9]{24})?$',
+    pattern: TEAM_ID_PATTERN,
     description:
-      'Team whose sending accounts carry the mail of agents and of the appliance itself. Empty: straight to the mail servers of others. ' +
-      'Whoever manages these accounts can read links that sign in.',
+      'Team whose sending accounts are used for messages of agents and of the server itself. Empty: these are delivered directly. ' +
+      'Anyone who manages these accounts can read sign-in links.',
   }),
 } as const satisfies Record<string, TSchema>
 
 type Settings = { [K in keyof typeof settings]: Static<(typeof settings)[K]> }
 
-/** All settings, checked. Names are those of the environment. */
+/** All settings, validated. Names are those of the environment variables. */
 export type Config = Readonly<Settings>

@@ -1,4 +1,4 @@
-// The folder everything is kept in: made when it is missing, with the house's secret and a certificate for trials.
+// The data folder (DATA_DIR): created when it is missing, with the root secret and a self-signed certificate.
 
 import { createPrivateKey, randomBytes, X509Certificate } from 'node:crypto'
 import { constants } from 'node:fs'
@@ -11,31 +11,31 @@ import { type CertificatePair, selfSigned } from './certificate.ts'
 import type { Config } from './config.ts'
 import { makeFolder } from './make-folder.ts'
 
-/** What of `DATA_DIR` the house works with beside its databases. */
+/** The contents of `DATA_DIR` that the server uses, other than the databases. */
 export interface DataFolder {
   /** Absolute. */
   path: string
-  /** Where long mails lie while they arrive; emptied at every start. */
+  /** Folder for long messages while they are received; emptied at every start. */
   spool: string
   /** The root of every derived key: the bytes of the text of `APP_SECRET`. */
   secret: Buffer
-  /** Where the secret was read, as sentences name it. */
+  /** Where the secret was read from, as the subject of an error message. */
   secretSource: string
-  /** What STARTTLS shows, PEM. */
+  /** Certificate and key for STARTTLS, PEM. */
   tls: CertificatePair
 }
 
-/** What is in the folder while a backup is being restored into it, and after that was cut short. */
+/** Marker file that exists while a backup is being restored into the folder, and after an interrupted restore. */
 export const RESTORING = 'restoring'
 
 const SECRET_BYTES = 32
 const TEN_YEARS_MS = 3650 * 86_400_000
-/** A peer whose clock is a day behind still takes the certificate. */
+/** A peer whose clock is a day behind still accepts the certificate. */
 const SLACK_MS = 86_400_000
 
 /**
- * Opens `DATA_DIR`, making what is missing.
- * @throws ProductError with a sentence that says what is wrong and what to do
+ * Opens `DATA_DIR` and creates what is missing.
+ * @throws ProductError whose message says what is wrong and what to do
  */
 export async function openDataFolder(config: Config): Promise<DataFolder> {
   const path = resolve(config.DATA_DIR)
@@ -45,7 +45,7 @@ export async function openDataFolder(config: Config): Promise<DataFolder> {
     await access(path, constants.R_OK | constants.W_OK | constants.X_OK)
     if (await exists(join(path, RESTORING))) {
       throw wrong(
-        `A restore into ${path} is under way or was cut short; empty the folder and restore the backup again.`,
+        `A restore into ${path} is running or was interrupted; empty the folder and restore the backup again.`,
       )
     }
     await mkdir(keys, { recursive: true, mode: 0o700 })
@@ -64,9 +64,9 @@ function folderError(path: string, error: NodeJS.ErrnoException): ProductError {
   switch (error.code) {
     case 'EEXIST':
     case 'ENOTDIR':
-      return wrong(`${at} is a file where a folder is needed; set DATA_DIR to a folder.`, error)
+      return wrong(`${at} is a file, not a folder; set DATA_DIR to a folder.`, error)
     case 'ENOENT':
-      return wrong(`The folder ${at} cannot be made; set DATA_DIR to a folder on a disk.`, error)
+      return wrong(`The folder ${at} cannot be created; set DATA_DIR to a folder on a disk.`, error)
     case 'EACCES':
     case 'EPERM':
       return wrong(
@@ -74,9 +74,12 @@ function folderError(path: string, error: NodeJS.ErrnoException): ProductError {
         error,
       )
     case 'EROFS':
-      return wrong(`${at} lies on a read-only file system; set DATA_DIR to a folder that can be written.`, error)
+      return wrong(`${at} is on a read-only file system; set DATA_DIR to a writable folder.`, error)
     case 'ENOSPC':
-      return wrong(`There is no space left for ${at}; free some or set DATA_DIR to a folder on another disk.`, error)
+      return wrong(
+        `There is no space left on the disk of ${at}; free some space or set DATA_DIR to a folder on another disk.`,
+        error,
+      )
     default:
       return wrong(`The data folder ${path} cannot be used: ${error.message}.`, error)
   }
@@ -86,17 +89,17 @@ async function openSecret(config: Config, folder: string, file: string): Promise
   if (config.APP_SECRET !== '') return Buffer.from(config.APP_SECRET)
   const known = await readText(file)
   if (known === undefined) {
-    // A new secret could open nothing that was sealed under the lost one.
+    // A new secret could not decrypt what was encrypted with the missing one.
     if (await exists(join(folder, 'mail.db'))) {
       throw wrong(
-        `${file} is missing although ${folder} is in use; put it back from a backup, or set APP_SECRET to it.`,
+        `${file} is missing although ${folder} contains a database; restore the file from a backup, or set APP_SECRET to its content.`,
       )
     }
     await createFile(file, randomBytes(SECRET_BYTES).toString('base64url'))
   }
   const secret = Buffer.from((known ?? (await readText(file)) ?? '').trim())
   if (secret.length < SECRET_BYTES) {
-    throw wrong(`${file} holds less than ${SECRET_BYTES} bytes; put the right one back from a backup.`)
+    throw wrong(`${file} contains less than ${SECRET_BYTES} bytes; restore the file from a backup.`)
   }
   return secret
 }
@@ -109,12 +112,12 @@ async function openCertificate(config: Config, keys: string): Promise<Certificat
   if (known !== undefined && fits(known, host)) return { cert: known, key: known }
   const now = systemClock.now()
   const made = await selfSigned(host, now - SLACK_MS, now + TEN_YEARS_MS)
-  // Both in one file, so that a crash cannot leave a key beside a certificate it does not belong to.
+  // Both in one file, so that a crash cannot leave a key and a certificate that do not match.
   await replaceFile(file, made.key + made.cert)
   return made
 }
 
-/** A trial certificate of another name, or an old one, is made anew. */
+/** Whether a generated certificate can still be used: it is replaced when its host name differs or it has expired. */
 function fits(pem: string, host: string): boolean {
   try {
     const certificate = new X509Certificate(pem)
@@ -137,11 +140,12 @@ async function readCertificate(certFile: string, keyFile: string): Promise<Certi
     belongs = new X509Certificate(pair.cert).checkPrivateKey(createPrivateKey(pair.key))
   } catch (error) {
     throw wrong(
-      'The files of the settings TLS_CERT_FILE and TLS_KEY_FILE are not a PEM certificate and its key.',
+      'The files of the settings TLS_CERT_FILE and TLS_KEY_FILE are not a PEM certificate and its private key.',
       error,
     )
   }
-  if (!belongs) throw wrong('The key of the setting TLS_KEY_FILE does not belong to the certificate of TLS_CERT_FILE.')
+  if (!belongs)
+    throw wrong('The private key of the setting TLS_KEY_FILE does not match the certificate of TLS_CERT_FILE.')
   return pair
 }
 
@@ -158,7 +162,7 @@ async function exists(file: string): Promise<boolean> {
   return (await stat(file).catch(() => undefined)) !== undefined
 }
 
-/** Writes a file that appears whole or not at all, and leaves one that another process made meanwhile as it is. */
+/** Writes a file atomically; keeps the existing file when another process created it meanwhile. */
 async function createFile(file: string, text: string): Promise<void> {
   const draft = await writeDraft(file, text)
   try {
@@ -188,7 +192,7 @@ async function writeDraft(file: string, text: string): Promise<string> {
   return draft
 }
 
-// A new name is on the disk only when its folder is.
+// A new directory entry is durable only after its folder has been flushed.
 async function flushFolder(file: string): Promise<void> {
   const handle = await open(join(file, '..'), 'r')
   try {

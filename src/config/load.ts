@@ -1,4 +1,4 @@
-// Settings from the environment and an optional file, checked once; nothing else in the house reads the environment.
+// Loads and validates the settings from the environment and an optional file; no other module reads the environment.
 
 import { existsSync, readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
@@ -6,17 +6,17 @@ import ipaddr from 'ipaddr.js'
 import type { TSchema } from 'typebox'
 import { Value } from 'typebox/value'
 import { ProductError } from '../base/errors.ts'
-import { type Config, settings } from './config.ts'
+import { type Config, PATTERN_TEXTS, settings } from './config.ts'
 import { suggestionFor, unknownInEnvironment } from './unknown-settings.ts'
 
-/** Where the optional file lies, seen from the folder the process was started in. */
+/** Path of the optional settings file, relative to the working directory. */
 export const CONFIG_FILE = 'config/mailstead.json'
 
 type Raw = Record<string, string | undefined>
 
 /**
- * The settings of this process: environment before file before default.
- * @throws ProductError with a sentence that names the setting that is wrong
+ * The settings of this process. The environment takes precedence over the file, the file over the defaults.
+ * @throws ProductError whose message names the invalid setting
  */
 export function loadConfig(env: Raw, file: string = CONFIG_FILE): Config {
   const fromFile = readFile(file)
@@ -31,7 +31,7 @@ export function loadConfig(env: Raw, file: string = CONFIG_FILE): Config {
   return checkTogether(config as unknown as Config)
 }
 
-// An appliance on one machine works at once: its origins follow its ports.
+// Without configuration the origins follow the ports, so that a server on one machine works immediately.
 function deriveOrigins(config: Record<string, unknown>): void {
   config.APP_ORIGIN ||= `http://localhost:${config.HTTP_PORT}`
   config.SEND_ORIGIN ||= `http://localhost:${config.SEND_PORT}`
@@ -43,14 +43,14 @@ function readFile(file: string): Record<string, unknown> {
   try {
     content = JSON.parse(readFileSync(file, 'utf8'))
   } catch {
-    throw wrong(`The settings file ${file} is not valid JSON.`)
+    throw wrong(`The settings file ${file} is not valid JSON. Correct it or remove it.`)
   }
   if (content === null || typeof content !== 'object' || Array.isArray(content)) {
-    throw wrong(`The settings file ${file} must hold one JSON object.`)
+    throw wrong(`The settings file ${file} must contain one JSON object.`)
   }
   for (const name of Object.keys(content)) {
     if (name !== '$schema' && !Object.hasOwn(settings, name))
-      throw wrong(`The settings file ${file} names an unknown setting ${name}.${suggestionFor(name)}`)
+      throw wrong(`The settings file ${file} contains the unknown setting ${name}.${suggestionFor(name)}`)
   }
   return content as Record<string, unknown>
 }
@@ -77,10 +77,16 @@ function parse(name: string, schema: TSchema, text: string): unknown {
 function check(name: string, schema: TSchema, value: unknown): unknown {
   if (Value.Check(schema, value)) return value
   const [first] = Value.Errors(schema, value)
-  throw wrong(`The setting ${name} is wrong: ${first?.message ?? 'it does not have the expected form'}.`)
+  throw wrong(`The setting ${name} ${requirementOf(schema) ?? first?.message ?? 'does not have the expected form'}.`)
 }
 
-/** Settings that mean nothing without the other one. */
+/** What a value must be, for schemas with a known pattern, of items as well. */
+function requirementOf(schema: TSchema): string | undefined {
+  const { pattern, items } = schema as { pattern?: string; items?: { pattern?: string } }
+  return PATTERN_TEXTS.get(pattern ?? items?.pattern ?? '')
+}
+
+/** Settings that require each other. */
 const PAIRS = [
   ['TLS_CERT_FILE', 'TLS_KEY_FILE'],
   ['GOOGLE_CLIENT_ID', 'GOOGLE_CLIENT_SECRET'],
@@ -93,36 +99,38 @@ function checkTogether(config: Config): Config {
   if (config.APP_ORIGIN === config.SEND_ORIGIN) throw wrong('The settings APP_ORIGIN and SEND_ORIGIN must differ.')
   for (const [one, other] of PAIRS) {
     if ((config[one] === '') === (config[other] === '')) continue
-    throw wrong(`The settings ${one} and ${other} go together; ${config[one] === '' ? one : other} is missing.`)
+    throw wrong(
+      `The settings ${one} and ${other} must be set together; ${config[one] === '' ? one : other} is missing.`,
+    )
   }
   for (const name of ['APP_SECRET', 'POW_SECRET'] as const) {
     if (config[name] !== '' && Buffer.byteLength(config[name]) < SECRET_BYTES) {
-      throw wrong(`The setting ${name} must have at least ${SECRET_BYTES} bytes.`)
+      throw wrong(`The setting ${name} must be at least ${SECRET_BYTES} bytes long.`)
     }
   }
   if (config.SPAM_REFUSE_SCORE < config.SPAM_JUNK_SCORE) {
-    throw wrong('The setting SPAM_REFUSE_SCORE must not be below SPAM_JUNK_SCORE.')
+    throw wrong('The setting SPAM_REFUSE_SCORE must not be less than SPAM_JUNK_SCORE.')
   }
   checkDomains(config)
   checkAddresses(config)
   return config
 }
 
-/** Mail to the mail host itself is mail to its operator, and bounces come to the name below it: agents need a domain of their own. */
+/** Messages to the mail host itself go to its operator, and bounces to its subdomain "bounce": agents need a separate domain. */
 function checkDomains({ AGENT_MAILBOX_DOMAIN: domain, MAIL_HOSTS }: Config): void {
   if (!MAIL_HOSTS.some((host) => domain === host || domain === `bounce.${host}`)) return
   throw wrong(
-    `The setting AGENT_MAILBOX_DOMAIN is ${domain}, which is a name of the appliance in MAIL_HOSTS; use a domain of its own, such as agents.${domain}.`,
+    `The setting AGENT_MAILBOX_DOMAIN is ${domain}, which is a host name of this server (MAIL_HOSTS). Use a separate domain, such as agents.${domain}.`,
   )
 }
 
 function checkAddresses(config: Config): void {
   for (const server of config.DNS_SERVERS)
-    if (!isServer(server)) throw wrong(`The setting DNS_SERVERS holds ${server}, which is not an ip or ip:port.`)
+    if (!isServer(server)) throw wrong(`The setting DNS_SERVERS contains ${server}, which is not an ip or ip:port.`)
   for (const name of ['TRUSTED_PROXIES', 'PROXY_PROTOCOL_FROM'] as const) {
     for (const range of config[name]) {
       if (!isRange(range))
-        throw wrong(`The setting ${name} holds ${range}, which is neither an address nor a CIDR range.`)
+        throw wrong(`The setting ${name} contains ${range}, which is neither an address nor a CIDR range.`)
     }
   }
   if (config.CLAMAV_HOST !== '' && !isHostPort(config.CLAMAV_HOST)) {
@@ -141,7 +149,7 @@ function isHostPort(text: string): boolean {
   return isHost && Number(port) >= 1 && Number(port) <= 65535
 }
 
-/** Whole addresses: ipaddr.js would read 1.2.3 as 1.2.0.3. */
+/** Complete addresses only: ipaddr.js would read 1.2.3 as 1.2.0.3. */
 function isRange(text: string): boolean {
   const [address = '', bits] = text.split('/', 2)
   return isIP(address) !== 0 && (bits === undefined || ipaddr.isValidCIDR(text))

@@ -1,12 +1,12 @@
-// A folder with its parents: made one by one, because Node's own way never ends where a parent is there and takes no folder (/proc).
+// Creates a folder and its parents one by one: Node's recursive mkdir never returns when a parent rejects new folders (/proc).
 
 import { mkdir, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
 /**
  * @param path absolute
- * @param mode of the folders that are made
- * @throws Error of Node with the path that cannot be made; ENOTDIR or EEXIST where a file is in the way
+ * @param mode of the created folders
+ * @throws Error of Node with the path that cannot be created; ENOTDIR or EEXIST when a file has that name
  */
 export async function makeFolder(path: string, mode = 0o777): Promise<void> {
   try {
@@ -15,7 +15,7 @@ export async function makeFolder(path: string, mode = 0o777): Promise<void> {
     const parent = dirname(path)
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || parent === path) throw error
     await makeFolder(parent, mode)
-    // What is still not there cannot be made there.
+    // A second ENOENT is final.
     await make(path, mode)
   }
 }
@@ -24,7 +24,7 @@ async function make(path: string, mode: number): Promise<void> {
   try {
     await mkdir(path, mode)
   } catch (error) {
-    // On a read-only file system a folder that is there is EROFS or EACCES for some; it is enough that it is one.
+    // On a read-only file system, mkdir of an existing folder may fail with EROFS or EACCES.
     const found = await stat(path).catch(() => undefined)
     if (found?.isDirectory() !== true) throw error
   }

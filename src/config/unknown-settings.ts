@@ -1,12 +1,12 @@
-// Names that look like a setting and are none: refused in the settings file, and in the environment where a slip is certain enough.
+// Detects misspelled settings: unknown names in the settings file, and environment variables close to the name of a setting.
 
 import { nearest } from '../base/nearest.ts'
 import { settings } from './config.ts'
 
 const KNOWN = Object.keys(settings)
-/** Slips for which the settings file still names what was meant. */
+/** Maximum edit distance for a suggestion about a name in the settings file. */
 const FILE_SLIPS = 3
-/** Names of other programs that are one slip away from one of ours. */
+/** Variables of other programs that are one edit away from one of our settings. */
 const OF_OTHERS = new Set([
   'HTTPS_PORT',
   'HTTPS_BIND',
@@ -16,19 +16,19 @@ const OF_OTHERS = new Set([
   'LOG_LEVELS',
   'APP_SECRETS',
 ])
-/** What container runtimes set for a linked service, such as HTTPD_PORT=tcp://10.0.0.1:80. */
+/** Container runtimes set variables for linked services, such as HTTPD_PORT=tcp://10.0.0.1:80. */
 const LINK = /^(?:tcp|udp|sctp):\/\//
 
-/** @returns " Did you mean HTTP_PORT?", or "" where nothing is near */
+/** @returns " Did you mean HTTP_PORT?", or "" when no setting has a similar name */
 export function suggestionFor(name: string): string {
   const meant = nearest(name.toUpperCase(), KNOWN, FILE_SLIPS)
   return meant === undefined ? '' : ` Did you mean ${meant}?`
 }
 
 /**
- * The environment belongs to the whole machine: a variable counts as a slip only where its name is in capitals, has a value, and is
- * one slip away from a setting. Everything else (PATH, NODE_ENV, AWS_REGION, npm_…) is somebody else's.
- * @returns the sentence that refuses the first one; undefined where there is none
+ * The environment is shared with other programs: a variable counts as misspelled only if its name is in capitals, it has a value, and it is
+ * one edit away from a setting. Everything else (PATH, NODE_ENV, AWS_REGION, npm_…) belongs to other programs.
+ * @returns the error message for the first one; undefined when there is none
  */
 export function unknownInEnvironment(env: Record<string, string | undefined>): string | undefined {
   for (const [name, value] of Object.entries(env)) {
@@ -36,7 +36,7 @@ export function unknownInEnvironment(env: Record<string, string | undefined>): s
     if (Object.hasOwn(settings, name) || OF_OTHERS.has(name)) continue
     const meant = nearest(name, KNOWN, 1)
     if (meant === undefined) continue
-    return `The environment names an unknown setting ${name}. Did you mean ${meant}? If it belongs to another program, start Mailstead without it.`
+    return `The environment contains the unknown setting ${name}. Did you mean ${meant}? If it belongs to another program, start Mailstead without it.`
   }
   return undefined
 }

@@ -1,4 +1,4 @@
-// The version of the program, as package.json says it.
+// The version of the program, read from package.json.
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,41 +1,41 @@
-// The database: reads on the asking thread, scans in threads, writes gathered into one durable transaction.
+// The database: reads on the calling thread, scans in worker threads, writes batched into one durable transaction (group commit).
 
 import { setTimeout as pause } from 'node:timers/promises'
 import { stopwatch } from '../base/clock.ts'
-import { Link } from './link.ts'
+import { DatabaseConnection } from './connection.ts'
+import { EventLoopTurns } from './event-loop-turns.ts'
 import { readPragmas, writePragmas } from './pragmas.ts'
 import type { Reader, Tx } from './sql.ts'
 import type { DbThreads } from './threads.ts'
-import { Turns } from './turns.ts'
-import { type Left, openTx, readerOf, type Writing } from './tx.ts'
+import { type DeferredWork, openTx, readerOf, type WriteContext } from './tx.ts'
 import { WriteLog } from './write-log.ts'
 
 export type { Reader, Row, SqlValue, Tx } from './sql.ts'
 
 export interface DbOptions {
   file: string
-  /** Threads for reads that may scan; left out, scans run on the asking thread. */
+  /** Worker threads for scans; without it, scans run on the calling thread. */
   threads?: DbThreads
-  /** Keeps little in memory: for a thread that works row by row. */
+  /** Uses small caches: for a thread that works row by row. */
   lean?: boolean
 }
 
-interface Unit {
+interface UnitOfWork {
   work(tx: Tx): Promise<unknown>
   resolve(value: unknown): void
   reject(error: unknown): void
 }
 
-/** A unit of work that is committed and waits to be durable. */
-interface Done {
-  unit: Unit
+/** A unit of work that is committed and not yet durable. */
+interface CommittedUnit {
+  unit: UnitOfWork
   value: unknown
-  left: Left
-  /** Settles the transaction it was committed in. */
+  left: DeferredWork
+  /** Settles when its transaction has been flushed. */
   flushed: PromiseWithResolvers<void>
 }
 
-// More would make the first caller of a batch wait long for its answer; fewer would commit more often.
+// Larger batches increase the latency of the first caller; smaller ones commit more often.
 const BATCH_MAX = 128
 const BUSY_WAIT_MS = 2
 const BUSY_TRIES = 5000
@@ -44,42 +44,46 @@ const BUSY_TRIES = 5000
 export class Db {
   readonly file: string
   readonly read: Reader
-  /** Reads that may look at many rows: run in a thread, so that nothing else waits for them. */
+  /** Reads that may examine many rows: they run in a worker thread, so that they do not block the calling thread. */
   readonly scan: Reader
-  /** Counts for the operator: transactions committed, units in them, flushes that made them durable, and how long both took. */
+  /** Metrics: committed transactions, units of work in them, flushes that made them durable, and the time of both. */
   readonly counts = { commits: 0, units: 0, flushes: 0, commitMs: 0, flushMs: 0 }
-  /** Resolves with the cause when a flush has failed: nothing can be written before a restart has looked at the file. */
+  /** Resolves with the cause when a flush has failed: all writes are rejected until a restart has checked the file. */
   readonly broken: Promise<unknown>
-  readonly #writer: Link
-  readonly #reader: Link
+  readonly #writer: DatabaseConnection
+  readonly #reader: DatabaseConnection
   readonly #log: WriteLog
-  readonly #writing: Writing
-  readonly #waiting: Unit[] = []
-  #committed: Done[] = []
-  /** One for each transaction that readers may see and a power cut may still take away. */
+  readonly #writing: WriteContext
+  readonly #waiting: UnitOfWork[] = []
+  #committed: CommittedUnit[] = []
+  /** One for each transaction that is visible to readers but could be lost in a power failure. */
   readonly #unflushed = new Set<Promise<void>>()
   #draining: Promise<void> | undefined
   #flushing: Promise<void> | undefined
   #broken: unknown
-  #tellBroken: (error: unknown) => void = () => {}
+  #resolveBroken: (error: unknown) => void = () => {}
   #closed = false
 
   constructor({ file, threads, lean = false }: DbOptions) {
     this.file = file
     this.broken = new Promise((resolve) => {
-      this.#tellBroken = resolve
+      this.#resolveBroken = resolve
     })
-    this.#writer = new Link({ filename: file, readOnly: false, pragmas: writePragmas(threads === undefined, lean) })
-    this.#reader = new Link({ filename: file, readOnly: false, pragmas: readPragmas(lean) })
+    this.#writer = new DatabaseConnection({
+      filename: file,
+      readOnly: false,
+      pragmas: writePragmas(threads === undefined, lean),
+    })
+    this.#reader = new DatabaseConnection({ filename: file, readOnly: false, pragmas: readPragmas(lean) })
     this.read = readerOf(this.#reader)
     this.scan = threads?.reader(file) ?? this.read
-    this.#log = new WriteLog(file, threads && (() => threads.bringHome(file)))
-    this.#writing = { link: this.#writer, log: this.#log, turns: new Turns() }
+    this.#log = new WriteLog(file, threads && (() => threads.checkpoint(file)))
+    this.#writing = { link: this.#writer, log: this.#log, turns: new EventLoopTurns() }
   }
 
   /**
    * Runs `work` inside the next transaction and answers after its commit is durable. A unit that throws is rolled back
-   * alone; its neighbours in the same transaction are not touched.
+   * alone; the others in the same transaction are not affected.
    */
   write<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
     if (this.#closed) return Promise.reject(new Error('The database is closed.'))
@@ -90,15 +94,15 @@ export class Db {
   }
 
   /**
-   * Resolves when everything this process has committed is on the disk, at once when nothing is pending. Awaited before a number is
-   * told that must not be given again (UIDs, states): a reader sees a commit before it is flushed.
+   * Resolves when everything this process has committed is durable, immediately when nothing is pending. To be awaited before a number
+   * that must not be assigned twice (UIDs, states) is sent to a client: readers see a commit before it is flushed.
    * @throws Error when the flush failed
    */
   async durable(): Promise<void> {
     if (this.#unflushed.size > 0) await Promise.all(this.#unflushed)
   }
 
-  /** Waits for what was asked, writes the log back into the file, and closes it. Its threads must be closed before. */
+  /** Waits for pending units of work, checkpoints the write-ahead log, and closes the file. Its threads must be closed before. */
   async close(): Promise<void> {
     this.#closed = true
     await this.#draining
@@ -110,7 +114,7 @@ export class Db {
   }
 
   async #drain(): Promise<void> {
-    // Callers of this turn of the event loop travel together.
+    // Units of work of this turn of the event loop share a transaction.
     await new Promise(setImmediate)
     try {
       while (this.#waiting.length > 0) {
@@ -119,15 +123,15 @@ export class Db {
         await this.#batch(this.#waiting.splice(0, BATCH_MAX))
       }
     } catch (error) {
-      // The file cannot be opened or is no longer to be trusted: whoever waits hears why.
+      // The file cannot be opened or can no longer be trusted: all waiting callers get the cause.
       for (const unit of this.#waiting.splice(0)) unit.reject(error)
     } finally {
       this.#draining = this.#waiting.length > 0 ? this.#drain() : undefined
     }
   }
 
-  async #batch(units: Unit[]): Promise<void> {
-    const done: Done[] = []
+  async #batch(units: UnitOfWork[]): Promise<void> {
+    const done: CommittedUnit[] = []
     const elapsed = stopwatch()
     const flushed = this.#expectFlush()
     try {
@@ -137,7 +141,7 @@ export class Db {
         if (finished) done.push({ ...finished, flushed })
       }
       await this.#runEnds(done)
-      // Readers see the transaction from here on, before anything else of this thread runs.
+      // From here on readers see the transaction, before any other code of this thread runs.
       this.#unflushed.add(flushed.promise)
       await this.#writer.query('COMMIT')
     } catch (error) {
@@ -148,7 +152,7 @@ export class Db {
     }
     this.counts.commits++
     this.counts.commitMs += elapsed()
-    // Nothing to flush when every unit failed; a flush that ended before it began would count as under way for ever.
+    // Nothing to flush when every unit failed: the promise would never settle otherwise.
     if (done.length === 0) return flushed.resolve()
     this.counts.units += done.length
     this.#committed.push(...done)
@@ -162,7 +166,7 @@ export class Db {
     return flushed
   }
 
-  async #unit(unit: Unit): Promise<Omit<Done, 'flushed'> | undefined> {
+  async #unit(unit: UnitOfWork): Promise<Omit<CommittedUnit, 'flushed'> | undefined> {
     const { tx, left, end } = openTx(this.#writing)
     await this.#writer.query('SAVEPOINT unit')
     try {
@@ -170,7 +174,7 @@ export class Db {
       await this.#writer.query('RELEASE unit')
       return { unit, value, left }
     } catch (error) {
-      // A full disk ends the whole transaction by itself: then the cause, not the missing savepoint, is what callers hear.
+      // A full disk rolls back the whole transaction: callers then get that cause, not the error about a missing savepoint.
       await this.#writer.query('ROLLBACK TO unit').catch(() => Promise.reject(error))
       await this.#writer.query('RELEASE unit')
       unit.reject(error)
@@ -180,10 +184,10 @@ export class Db {
     }
   }
 
-  async #runEnds(done: readonly Pick<Done, 'left'>[]): Promise<void> {
+  async #runEnds(done: readonly Pick<CommittedUnit, 'left'>[]): Promise<void> {
     const { tx, end } = openTx(this.#writing)
     try {
-      const ends = done.flatMap(({ left }) => left.atEnd).sort((a, b) => a.place - b.place)
+      const ends = done.flatMap(({ left }) => left.atEnd).sort((a, b) => a.order - b.order)
       for (const { work } of ends) await work(tx)
     } finally {
       end()
@@ -198,21 +202,21 @@ export class Db {
     })
   }
 
-  /** One flush serves every transaction committed before it began; meanwhile the next ones are worked on. */
+  /** One flush makes all transactions durable that were committed before it began; the next ones run meanwhile. */
   async #flush(): Promise<void> {
     while (this.#committed.length > 0) {
       const done = this.#committed
       this.#committed = []
       try {
-        // After a failed flush nobody can say what is on the disk: nothing more is promised until a restart has looked. The next
-        // flush may well succeed, but what it stands on is lost.
+        // After a failed flush the content of the disk is unknown: no write is confirmed until a restart has checked the file. The next
+        // flush may succeed although earlier pages were lost.
         if (this.#broken !== undefined) throw this.#broken
         const elapsed = stopwatch()
         await this.#log.flush()
         this.counts.flushMs += elapsed()
       } catch (error) {
         this.#broken = error
-        this.#tellBroken(error)
+        this.#resolveBroken(error)
         for (const { unit, flushed } of done) {
           flushed.reject(error)
           unit.reject(error)
@@ -228,7 +232,7 @@ export class Db {
     }
   }
 
-  // The busy timeout of SQLite would block the whole thread; waiting here blocks nobody else.
+  // The busy timeout of SQLite would block the whole thread; this wait does not.
   async #begin(): Promise<void> {
     for (let tries = 0; ; tries++) {
       try {

@@ -1,11 +1,11 @@
-// Knex on Node's own SQLite: its better-sqlite3 dialect with the driver exchanged and prepared statements kept.
+// Knex dialect for node:sqlite: its better-sqlite3 dialect with another driver and cached prepared statements.
 
 import { createRequire } from 'node:module'
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
 import type { Knex } from 'knex'
 import { Statements } from './statements.ts'
 
-// Knex publishes its dialects only as CommonJS files.
+// Knex publishes its dialects only as CommonJS modules.
 const BetterSqlite3Client = createRequire(import.meta.url)('knex/lib/dialects/better-sqlite3/index.js') as new (
   config: Knex.Config,
 ) => Knex.Client
@@ -26,7 +26,7 @@ interface Query {
 export interface ConnectionOptions {
   filename: string
   readOnly: boolean
-  /** Statements run once when the connection opens. */
+  /** Statements to run when the connection opens. */
   pragmas: string[]
 }
 
@@ -61,7 +61,7 @@ export class NodeSqliteClient extends BetterSqlite3Client {
   }
 }
 
-/** SQLite knows no booleans and no dates. */
+/** SQLite has no booleans and no dates. */
 export function sqlValue(value: unknown): SQLInputValue {
   if (typeof value === 'boolean') return value ? 1 : 0
   if (value instanceof Date) return value.getTime()

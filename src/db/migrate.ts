@@ -1,16 +1,16 @@
-// Brings a file from the form it has to the form this program expects, one numbered step at a time.
+// Migrates a database file to the schema version of this program, in numbered steps.
 
 import { ProductError } from '../base/errors.ts'
 import type { Db, Reader, Tx } from './db.ts'
 
-/** One step. Steps are never changed once released; a new one is added. */
+/** One migration. Released migrations are never changed; new ones are added. */
 export interface Migration {
   number: number
   name: string
   up(tx: Tx): Promise<void>
 }
 
-/** A step made of plain statements, separated by a line that holds only `;`-ended statements. */
+/** A migration of plain SQL statements, each ending with `;` at the end of a line. */
 export function statements(number: number, name: string, sql: string): Migration {
   return {
     number,
@@ -22,8 +22,8 @@ export function statements(number: number, name: string, sql: string): Migration
 }
 
 /**
- * Applies the steps the file does not have yet, all in one transaction.
- * @throws ProductError when the file was written by a newer program
+ * Applies all pending migrations in one transaction.
+ * @throws ProductError when the file was written by a newer version
  */
 export async function migrate(db: Db, steps: readonly Migration[]): Promise<number> {
   return db.write(async (tx) => {
@@ -33,7 +33,7 @@ export async function migrate(db: Db, steps: readonly Migration[]): Promise<numb
     if (last > newest) {
       throw new ProductError(
         'conflict',
-        `${db.file} was written by a newer version of Mailstead (form ${last}, known ${newest}): start that version, or restore a backup made by this one.`,
+        `${db.file} was written by a newer version of Mailstead (schema ${last}, supported ${newest}). Start that version, or restore a backup made by this one.`,
       )
     }
     const missing = steps.filter((step) => step.number > last)
@@ -45,7 +45,7 @@ export async function migrate(db: Db, steps: readonly Migration[]): Promise<numb
   })
 }
 
-/** The form a file has: the number of its newest step. */
+/** The schema version of a file: the number of its newest migration. */
 export async function formOf(reader: Reader): Promise<number> {
   const row = await reader.get<{ last: number | null }>('SELECT max(number) AS last FROM migrations')
   return row?.last ?? 0

@@ -1,16 +1,16 @@
-// Keyset pages: where a list goes on, whatever is inserted meanwhile.
+// Keyset pagination: stable while rows are inserted.
 
-/** The sort values of the last row of a page; surfaces sign and encode it. */
+/** The sort values of the last row of a page; the API encodes and signs it as the cursor. */
 export type PageKey = (string | number)[]
 
-/** One page of a list: `next` is where the following page starts, null at the end. */
+/** One page of a list: `next` is the key of the next page, null at the end. */
 export interface Page<T> {
   items: T[]
   next: PageKey | null
 }
 
 /**
- * Makes a page out of `limit + 1` rows: the extra row only says that there is more.
+ * Makes a page from up to `limit + 1` rows: the extra row only indicates that there are more.
  * @param keyOf the sort values of a row, in the order of the list
  */
 export function pageOf<R, T>(rows: R[], limit: number, keyOf: (row: R) => PageKey, present: (row: R) => T): Page<T> {

@@ -1,36 +1,36 @@
-// How connections are set up.
+// Pragmas of connections.
 
-/** What a connection may keep in memory, in KiB, and how much of the file it may map, in bytes. */
-interface Room {
+/** Page caches of a connection, in KiB, and how much of the file it may map, in bytes. */
+interface MemoryLimits {
   writeKib: number
   readKib: number
   mapBytes: number
 }
 
-/** Lists are read again and again: much is kept. */
-const AMPLE: Room = { writeKib: 32_768, readKib: 16_384, mapBytes: 268_435_456 }
-/** Of a thread that reads a row once: little is kept, and nothing is mapped a second time. */
-const LEAN: Room = { writeKib: 4096, readKib: 2048, mapBytes: 0 }
+/** Lists are read repeatedly: large caches. */
+const AMPLE: MemoryLimits = { writeKib: 32_768, readKib: 16_384, mapBytes: 268_435_456 }
+/** For threads that read each row once: small caches and no memory map. */
+const LEAN: MemoryLimits = { writeKib: 4096, readKib: 2048, mapBytes: 0 }
 
-const roomOf = (lean: boolean): Room => (lean ? LEAN : AMPLE)
+const limitsOf = (lean: boolean): MemoryLimits => (lean ? LEAN : AMPLE)
 
 /**
- * The log is written by COMMIT and flushed by us before anybody is answered (see write-log.ts).
- * @param bringHome whether SQLite brings the log home by itself, every thousand pages
- * @param lean keeps little in memory
+ * COMMIT writes the write-ahead log; it is flushed separately before any caller gets its result (see write-log.ts).
+ * @param autoCheckpoint whether SQLite checkpoints the log by itself, every thousand pages
+ * @param lean small caches
  */
-export const writePragmas = (bringHome: boolean, lean: boolean): string[] => [
+export const writePragmas = (autoCheckpoint: boolean, lean: boolean): string[] => [
   'PRAGMA journal_mode = WAL',
   'PRAGMA synchronous = NORMAL',
   'PRAGMA foreign_keys = ON',
-  `PRAGMA cache_size = -${roomOf(lean).writeKib}`,
+  `PRAGMA cache_size = -${limitsOf(lean).writeKib}`,
   'PRAGMA journal_size_limit = 67108864',
-  ...(bringHome ? [] : ['PRAGMA wal_autocheckpoint = 0']),
+  ...(autoCheckpoint ? [] : ['PRAGMA wal_autocheckpoint = 0']),
 ]
 
-/** @param lean keeps little in memory */
+/** @param lean small caches */
 export const readPragmas = (lean: boolean): string[] => [
   'PRAGMA query_only = ON',
-  `PRAGMA cache_size = -${roomOf(lean).readKib}`,
-  `PRAGMA mmap_size = ${roomOf(lean).mapBytes}`,
+  `PRAGMA cache_size = -${limitsOf(lean).readKib}`,
+  `PRAGMA mmap_size = ${limitsOf(lean).mapBytes}`,
 ]

@@ -1,4 +1,4 @@
-// A reading thread: its own view of each file it is asked about, one statement at a time.
+// Worker thread for reads: a connection per file, one statement at a time.
 
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
 import { readPragmas } from './pragmas.ts'

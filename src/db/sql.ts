@@ -1,10 +1,10 @@
-// What the rest of the house sees of SQL: values, rows, and the two handles that take statements.
+// The SQL interface for the other modules: values, rows, and the handles for reading and writing.
 
-/** What can be bound to a `?` of a statement. */
+/** Values that can be bound to a `?` of a statement. */
 export type SqlValue = string | number | bigint | boolean | Uint8Array | null | undefined
 export type Row = Record<string, SqlValue>
 
-/** Reads rows. Statements are portable SQL with `?` for values; foreign text is only ever bound, never pasted. */
+/** Reads rows. Statements are portable SQL with `?` for values; foreign text is always bound, never concatenated. */
 export interface Reader {
   all<R = Row>(sql: string, values?: readonly SqlValue[]): Promise<R[]>
   get<R = Row>(sql: string, values?: readonly SqlValue[]): Promise<R | undefined>
@@ -12,19 +12,19 @@ export interface Reader {
 
 declare const insideWrite: unique symbol
 
-/** The handle of one unit of work. It exists only inside `write`; nothing but the database is awaited while it is held. */
+/** The handle of one unit of work. It is valid only inside `write`; while it is open, only database calls may be awaited. */
 export interface Tx extends Reader {
   readonly [insideWrite]: true
-  /** @returns how many rows changed, and the integer key of the last row inserted */
+  /** @returns the number of changed rows, and the integer key of the last inserted row */
   run(sql: string, values?: readonly SqlValue[]): Promise<{ changes: number; lastId: number }>
   /** Inserts one row; undefined members are stored as NULL. @returns its integer key */
   insert(table: string, row: Row): Promise<number>
   /**
-   * Puts work off to the end of the transaction, after every unit of work in it: for what is cheaper done once for many.
-   * It is dropped when the unit fails; when it fails itself, the whole transaction does.
-   * @param place works are done in ascending order of it, 0 when it does not matter
+   * Defers work to the end of the transaction, after all units of work in it: for writes that are cheaper in bulk.
+   * It is dropped when the unit fails; when it fails itself, the whole transaction fails.
+   * @param order deferred work runs in ascending order; 0 when the order does not matter
    */
-  atEnd(work: (tx: Tx) => Promise<void>, place?: number): void
+  atEnd(work: (tx: Tx) => Promise<void>, order?: number): void
   /** Runs after the commit that makes this unit durable, never when the unit fails. */
   afterCommit(run: () => void): void
 }

@@ -1,10 +1,10 @@
-// Prepared statements of one connection, kept by their text, and their rows as plain objects.
+// Cache of the prepared statements of one connection; returns rows as plain objects.
 
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
 
 const STATEMENTS_KEPT = 500
 
-/** A statement that has been prepared; `names` are its columns, none for what only writes. */
+/** A prepared statement; `names` are its columns, empty for a statement that returns no rows. */
 interface Prepared {
   statement: StatementSync
   names: readonly string[]
@@ -18,14 +18,14 @@ export class Statements {
     this.#database = database
   }
 
-  /** True when the statement gives rows. */
+  /** True when the statement returns rows. */
   reads(sql: string): boolean {
     return this.#prepare(sql).names.length > 0
   }
 
   all(sql: string, values: readonly SQLInputValue[]): Record<string, unknown>[] {
     const { statement, names } = this.#prepare(sql)
-    // The objects the driver makes itself have no prototype and no shape: reading them costs more than making these.
+    // Objects made by the driver have no prototype and no stable shape: reading them is slower than building these.
     const rows = statement.all(...values) as unknown as unknown[][]
     return rows.map((row) => {
       const made: Record<string, unknown> = {}
@@ -48,7 +48,7 @@ export class Statements {
     const statement = this.#database.prepare(sql)
     statement.setReturnArrays(true)
     const prepared = { statement, names: statement.columns().map(({ name }) => name) }
-    // FTS5 leaves row ids of its own behind that are no safe integers; the driver would refuse to tell them as numbers.
+    // FTS5 sets row ids that are not safe integers; the driver would throw on converting them to numbers.
     if (prepared.names.length === 0) statement.setReadBigInts(true)
     if (this.#prepared.size >= STATEMENTS_KEPT) {
       const [oldest] = this.#prepared.keys()

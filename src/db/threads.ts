@@ -1,4 +1,4 @@
-// The threads that read what may be long, and bring the log of writes home into its file.
+// Worker threads for scans and for checkpoints of the write-ahead log.
 
 import { Piscina } from 'piscina'
 import { sqlValue } from './dialect.ts'
@@ -9,15 +9,15 @@ const IDLE_MS = 10_000
 
 export class DbThreads {
   readonly #pool: Piscina
-  /** Of its own: writing waits for the log at times, and must not stand in line behind long reads. */
-  readonly #home = openPool(1)
+  /** A separate thread for checkpoints: writers may wait for them, and must not wait for long reads. */
+  readonly #checkpointer = openPool(1)
 
-  /** @param most threads that read at a time; there is none while there is nothing to do */
+  /** @param most maximum number of reading threads; idle threads end */
   constructor(most: number) {
     this.#pool = openPool(most)
   }
 
-  /** Reads of one file. */
+  /** A reader of one file. */
   reader(file: string): Reader {
     const run = (sql: string, values: readonly SqlValue[] = []) =>
       this.#pool.run({ file, sql, values: values.map(sqlValue) } satisfies ScanTask)
@@ -29,14 +29,14 @@ export class DbThreads {
     }
   }
 
-  /** Copies the log of a file into it as far as nobody still reads what was before. */
-  async bringHome(file: string): Promise<void> {
-    await this.#home.run({ file, sql: 'PRAGMA wal_checkpoint(PASSIVE)', values: [] } satisfies ScanTask)
+  /** Copies the write-ahead log of a file into it, as far as no reader needs an older snapshot. */
+  async checkpoint(file: string): Promise<void> {
+    await this.#checkpointer.run({ file, sql: 'PRAGMA wal_checkpoint(PASSIVE)', values: [] } satisfies ScanTask)
   }
 
-  /** Waits for what is under way, then ends the threads. */
+  /** Waits for running tasks, then ends the threads. */
   async close(): Promise<void> {
-    await Promise.all([this.#pool.close(), this.#home.close()])
+    await Promise.all([this.#pool.close(), this.#checkpointer.close()])
   }
 }
 

@@ -1,24 +1,24 @@
-// Handles of units of work: they end with their unit, so that nothing can be written outside a transaction by mistake.
+// Transaction handles of units of work: they become invalid with their unit, so that nothing is written outside a transaction.
 
-import type { Link } from './link.ts'
+import type { DatabaseConnection } from './connection.ts'
+import type { EventLoopTurns } from './event-loop-turns.ts'
 import type { Reader, Row, SqlValue, Tx } from './sql.ts'
-import type { Turns } from './turns.ts'
 import type { WriteLog } from './write-log.ts'
 
-/** What a unit of work left to be done by others. */
-export interface Left {
-  atEnd: { place: number; work: (tx: Tx) => Promise<void> }[]
+/** Work that a unit of work deferred. */
+export interface DeferredWork {
+  atEnd: { order: number; work: (tx: Tx) => Promise<void> }[]
   afterCommit: (() => void)[]
 }
 
-/** A connection that writes, with its log and its sense of others. */
-export interface Writing {
-  link: Link
+/** The writing connection, with its write-ahead log and its counter of event loop turns. */
+export interface WriteContext {
+  link: DatabaseConnection
   log: WriteLog
-  turns: Turns
+  turns: EventLoopTurns
 }
 
-export function readerOf(link: Link): Reader {
+export function readerOf(link: DatabaseConnection): Reader {
   return {
     async all<R>(sql: string, values?: readonly SqlValue[]) {
       return (await link.query(sql, values)) as R[]
@@ -29,9 +29,9 @@ export function readerOf(link: Link): Reader {
   }
 }
 
-/** @returns the handle, what is left through it, and the function that ends it */
-export function openTx({ link, log, turns }: Writing): { tx: Tx; left: Left; end(): void } {
-  const left: Left = { atEnd: [], afterCommit: [] }
+/** @returns the handle, the work deferred through it, and the function that ends it */
+export function openTx({ link, log, turns }: WriteContext): { tx: Tx; left: DeferredWork; end(): void } {
+  const left: DeferredWork = { atEnd: [], afterCommit: [] }
   let open = true
   const query = (sql: string, values: readonly SqlValue[] = []): Promise<unknown> => {
     const bytes = sizeOf(values)
@@ -60,8 +60,8 @@ export function openTx({ link, log, turns }: Writing): { tx: Tx; left: Left; end
       const { lastId } = await run(`INSERT INTO ${table} (${names.join(', ')}) VALUES (${marks})`, Object.values(row))
       return lastId
     },
-    atEnd(work: (tx: Tx) => Promise<void>, place = 0) {
-      left.atEnd.push({ place, work })
+    atEnd(work: (tx: Tx) => Promise<void>, order = 0) {
+      left.atEnd.push({ order, work })
     },
     afterCommit(hook: () => void) {
       left.afterCommit.push(hook)

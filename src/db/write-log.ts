@@ -1,4 +1,4 @@
-// The write-ahead log of a file: makes commits durable and brings them home into the file, without stopping the thread.
+// The write-ahead log of a database: flushes commits and checkpoints the log without blocking the thread.
 
 import { close, fdatasync, open } from 'node:fs'
 import { dirname } from 'node:path'
@@ -7,36 +7,36 @@ import { promisify } from 'node:util'
 const openFile = promisify(open)
 const closeFile = promisify(close)
 
-// About what may gather in the log before it is brought home: enough to write each page once for many changes of it.
+// Size of the log from which it is checkpointed: large enough to write a page once for many changes of it.
 const LONG_BYTES = 16 * 1024 * 1024
-// What a statement without large values writes: the pages of its table and of its indexes.
+// Estimate for a statement without large values: the pages of its table and indexes.
 const STATEMENT_BYTES = 4096
 
 /**
- * SQLite itself would flush the log inside COMMIT (`synchronous = FULL`) and bring it home every thousand pages, and the
- * whole thread would stand still meanwhile. Here COMMIT only writes the log (`NORMAL`); nobody is answered before
- * {@link flush}, so an answer means the same: it is on the disk.
+ * SQLite itself would flush the log inside COMMIT (`synchronous = FULL`) and checkpoint it every thousand pages, and the
+ * whole thread would be blocked meanwhile. Here COMMIT only writes the log (`NORMAL`), and callers get their result after
+ * {@link flush}, so that a result still means that the data is durable.
  */
 export class WriteLog {
   readonly #file: string
-  readonly #bringHome: (() => Promise<void>) | undefined
+  readonly #checkpoint: (() => Promise<void>) | undefined
   #descriptor: number | undefined
   #bytes = 0
-  #passing: Promise<void> | undefined
-  #wantsRest = false
+  #running: Promise<void> | undefined
+  #needsPause = false
 
-  /** @param bringHome copies the log into the file, from another thread; left out, SQLite does so by itself */
-  constructor(file: string, bringHome?: () => Promise<void>) {
+  /** @param checkpoint checkpoints the log, in another thread; without it, SQLite does so by itself */
+  constructor(file: string, checkpoint?: () => Promise<void>) {
     this.#file = file
-    this.#bringHome = bringHome
+    this.#checkpoint = checkpoint
   }
 
-  /** Notes roughly what a statement adds to the log. */
+  /** Adds an estimate of what a statement writes to the log. */
   note(valueBytes: number): void {
     this.#bytes += STATEMENT_BYTES + valueBytes
   }
 
-  /** Resolves when everything committed before the call is on the disk. */
+  /** Resolves when everything committed before the call is durable. */
   async flush(): Promise<void> {
     this.#descriptor ??= await this.#open()
     const descriptor = this.#descriptor
@@ -46,42 +46,42 @@ export class WriteLog {
   }
 
   /**
-   * Called between two transactions. A long log is brought home beside the writing first; what was written meanwhile is
-   * little, and for that the writing rests, because only a log that is wholly at home is begun anew.
+   * Called between two transactions. A long log is first checkpointed while writing continues; what was written meanwhile is
+   * little, and writing pauses for a second checkpoint, because SQLite restarts the log only when all of it was copied.
    */
   async tend(): Promise<void> {
-    if (this.#bringHome === undefined || this.#passing !== undefined) return
-    if (this.#wantsRest) {
-      this.#wantsRest = false
-      await this.#pass()
+    if (this.#checkpoint === undefined || this.#running !== undefined) return
+    if (this.#needsPause) {
+      this.#needsPause = false
+      await this.#runCheckpoint()
       this.#bytes = 0
     } else if (this.#bytes > LONG_BYTES) {
-      void this.#pass().then(() => {
-        this.#wantsRest = true
+      void this.#runCheckpoint().then(() => {
+        this.#needsPause = true
       })
     }
   }
 
   async close(): Promise<void> {
-    await this.#passing
+    await this.#running
     if (this.#descriptor !== undefined) await closeFile(this.#descriptor)
     this.#descriptor = undefined
   }
 
-  #pass(): Promise<void> {
-    // One that fails (a disk that is full) loses nothing: the log stays as it is, and grows until the next one.
-    this.#passing = this.#bringHome!()
+  #runCheckpoint(): Promise<void> {
+    // A failed checkpoint (disk full) loses nothing: the log remains and grows until the next one.
+    this.#running = this.#checkpoint!()
       .catch(() => {})
       .finally(() => {
-        this.#passing = undefined
+        this.#running = undefined
       })
-    return this.#passing
+    return this.#running
   }
 
   async #open(): Promise<number> {
-    // SQLite holds no locks on the log, so that closing this descriptor later takes none away.
+    // SQLite holds no locks on the log file, so that closing this descriptor releases none.
     const descriptor = await openFile(`${this.#file}-wal`, 'r+')
-    // The log is new: its name must be on the disk as well.
+    // The log file may be new: its directory entry must be durable as well.
     const folder = await openFile(dirname(this.#file), 'r')
     await new Promise<void>((resolve, reject) => {
       fdatasync(folder, (error) => (error ? reject(error) : resolve()))

@@ -1,4 +1,4 @@
-// Aliases: further addresses mail reaches a mailbox by, given by whoever administers the team.
+// Aliases: additional addresses of a mailbox, managed by the administrators of the team.
 
 import type { Clock } from '../base/clock.ts'
 import { conflict, notFound } from '../base/errors.ts'
@@ -6,7 +6,7 @@ import { newId } from '../base/ids.ts'
 import type { Db, Reader, Tx } from '../db/db.ts'
 import { type Page, type PageKey, pageOf } from '../db/page.ts'
 import { baseLocal } from './local-part.ts'
-import type { Mailbox, Mailboxes } from './mailboxes.ts'
+import type { Mailbox } from './mailbox-record.ts'
 
 export interface Alias {
   id: string
@@ -17,7 +17,7 @@ export interface Alias {
   createdAt: number
 }
 
-/** Aliases a mailbox may have. */
+/** Maximum aliases of a mailbox. */
 export const ALIASES_MAX = 50
 
 interface AliasRow {
@@ -29,24 +29,30 @@ interface AliasRow {
   created_at: number
 }
 
-interface Parts {
+/** What aliases need of mailboxes; `Mailboxes` itself imports this file. */
+interface AliasOwners {
+  getIn(reader: Reader, teamId: string, id: string): Promise<Mailbox | undefined>
+  freeAddress(tx: Tx, teamId: string, written: string): Promise<{ email: string; domainId: string }>
+}
+
+interface Deps {
   db: Db
   clock: Clock
-  mailboxes: Mailboxes
-  /** Ends links and sessions that went through a mailbox. */
+  mailboxes: AliasOwners
+  /** Ends the sign-in links mailed to a mailbox, and their sessions. */
   endSignInsThrough(tx: Tx, mailboxId: string): Promise<void>
 }
 
 export class Aliases {
-  readonly #parts: Parts
+  readonly #deps: Deps
 
-  constructor(parts: Parts) {
-    this.#parts = parts
+  constructor(deps: Deps) {
+    this.#deps = deps
   }
 
   /** Newest first. */
   async list(mailboxId: string, { limit, after }: { limit: number; after: PageKey | null }): Promise<Page<Alias>> {
-    const rows = await this.#parts.db.read.all<AliasRow>(
+    const rows = await this.#deps.db.read.all<AliasRow>(
       `SELECT * FROM aliases WHERE mailbox_id = ?${after === null ? '' : ' AND (created_at, n) < (?, ?)'}
        ORDER BY created_at DESC, n DESC LIMIT ?`,
       [mailboxId, ...(after ?? []), limit + 1],
@@ -55,11 +61,11 @@ export class Aliases {
   }
 
   /**
-   * Gives a mailbox a further address. It may lie at any verified domain of the team.
+   * Adds an address to a mailbox, at any verified domain of the team.
    * @throws ProductError not_found, validation_error, conflict (the address is in use, the mailbox is deleted or has enough aliases)
    */
   async add(teamId: string, mailboxId: string, written: string): Promise<Alias> {
-    const { db, clock, mailboxes } = this.#parts
+    const { db, clock, mailboxes } = this.#deps
     return db.write(async (tx) => {
       const mailbox = await mailboxes.getIn(tx, teamId, mailboxId)
       if (mailbox === undefined) throw notFound('mailbox')
@@ -67,7 +73,7 @@ export class Aliases {
       const address = await mailboxes.freeAddress(tx, teamId, written)
       const sql = 'SELECT count(*) AS count FROM aliases WHERE mailbox_id = ?'
       const { count } = (await tx.get<{ count: number }>(sql, [mailboxId]))!
-      if (count >= ALIASES_MAX) throw conflict(`The mailbox already has ${ALIASES_MAX} aliases.`)
+      if (count >= ALIASES_MAX) throw conflict(`The mailbox already has ${ALIASES_MAX} aliases. Remove one first.`)
       const row = {
         ...{ id: newId('alias'), mailbox_id: mailboxId, domain_id: address.domainId, email: address.email },
         created_at: clock.now(),
@@ -76,15 +82,15 @@ export class Aliases {
     })
   }
 
-  /** Takes an address away; mail to it is refused from then on. @throws ProductError not_found */
+  /** Removes an alias; mail to it is rejected from then on. @throws ProductError not_found */
   async remove(teamId: string, mailboxId: string, id: string): Promise<void> {
-    const { db, mailboxes } = this.#parts
+    const { db, mailboxes } = this.#deps
     await db.write(async (tx) => {
       if ((await mailboxes.getIn(tx, teamId, mailboxId)) === undefined) throw notFound('mailbox')
       const { changes } = await tx.run('DELETE FROM aliases WHERE id = ? AND mailbox_id = ?', [id, mailboxId])
       if (changes === 0) throw notFound('alias')
-      // A link may have come by this address, which can be another's from now on.
-      await this.#parts.endSignInsThrough(tx, mailboxId)
+      // A sign-in link may have been mailed to this address, which another mailbox can get now.
+      await this.#deps.endSignInsThrough(tx, mailboxId)
     })
   }
 
@@ -94,8 +100,8 @@ export class Aliases {
   }
 
   /**
-   * Whether a mailbox may call itself by an address: its own, an alias, or either with a `+tag` (decisions §10.8). An agent has one
-   * address and no other (decisions §11.9).
+   * Whether a mailbox may use an address as its sender: its own, an alias, or either with a `+tag` (decisions §10.8). An agent may use
+   * only its own address (decisions §11.9).
    */
   async mayWriteAs(reader: Reader, mailbox: Mailbox, email: string): Promise<boolean> {
     const written = email.toLowerCase()
@@ -117,4 +123,15 @@ function present(row: AliasRow): Alias {
     email: row.email,
     createdAt: row.created_at,
   }
+}
+
+/** The id of the mailbox with an alias of exactly this lower-case address. */
+export async function aliasAt(reader: Reader, domainId: string, email: string): Promise<string | undefined> {
+  const sql = 'SELECT mailbox_id FROM aliases WHERE domain_id = ? AND email = ?'
+  return (await reader.get<{ mailbox_id: string }>(sql, [domainId, email]))?.mailbox_id
+}
+
+/** Deletes every alias of a mailbox, in the unit of work that deletes the mailbox. */
+export async function dropAliases(tx: Tx, mailboxId: string): Promise<void> {
+  await tx.run('DELETE FROM aliases WHERE mailbox_id = ?', [mailboxId])
 }

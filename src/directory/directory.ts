@@ -1,4 +1,4 @@
-// The directory: who owns what, and who may do what.
+// The directory: teams, keys, domains, mailboxes, aliases, filters and scripts.
 
 import type { Clock } from '../base/clock.ts'
 import type { Resolver } from '../base/resolver.ts'
@@ -7,12 +7,12 @@ import type { Config } from '../config/config.ts'
 import type { Db, Tx } from '../db/db.ts'
 import { Aliases } from './aliases.ts'
 import { DkimKeys } from './dkim-keys.ts'
-import type { LookAtSes } from './domain-record.ts'
+import type { CheckSes } from './domain-record.ts'
 import { Domains } from './domains.ts'
 import { Filters } from './filters.ts'
 import { Keys } from './keys.ts'
 import { Limits } from './limits.ts'
-import type { ForeignIn } from './mailbox-input.ts'
+import type { FindForeignIds } from './mailbox-input.ts'
 import { Mailboxes } from './mailboxes.ts'
 import { OperatorKeys } from './operator-keys.ts'
 import { Replays } from './replays.ts'
@@ -26,50 +26,50 @@ export interface Directory {
   domains: Domains
   dkimKeys: DkimKeys
   mailboxes: Mailboxes
-  /** Further addresses of mailboxes. */
+  /** Additional addresses of mailboxes. */
   aliases: Aliases
   filters: Filters
-  /** What mailboxes have done with mail that comes in. */
+  /** Sieve scripts of mailboxes. */
   sieveScripts: SieveScripts
   replays: Replays
   limits: Limits
 }
 
-export interface DirectoryParts {
+export interface DirectoryDeps {
   db: Db
   clock: Clock
   vault: Vault
   resolver: Resolver
   config: Config
-  /** Makes the mail side of a new mailbox inside the unit of work that makes the mailbox. */
+  /** Creates the mail account of a new mailbox in the unit of work that creates the mailbox. */
   openAccount(tx: Tx, mailboxId: string, email: string): Promise<void>
-  /** Tells clients of a mailbox that the room it may take was changed. */
-  noteRoom(tx: Tx, mailboxId: string): Promise<void>
-  /** See {@link ForeignIn}. */
-  foreignIn: ForeignIn
-  /** See {@link LookAtSes}. */
-  lookAtSes: LookAtSes
-  /** Ends the sign-ins whose link went to a mailbox, in the unit of work that deletes it or gives its address away. */
+  /** Records a changed quota, so that clients of the mailbox are notified. */
+  noteQuotaChange(tx: Tx, mailboxId: string): Promise<void>
+  /** See {@link FindForeignIds}. */
+  findForeignIds: FindForeignIds
+  /** See {@link CheckSes}. */
+  checkSes: CheckSes
+  /** Ends the sign-in links mailed to a mailbox and their sessions, in the unit of work that deletes it or removes an address. */
   endSignInsThrough(tx: Tx, mailboxId: string): Promise<void>
 }
 
-export function openDirectory(parts: DirectoryParts): Directory {
-  const teams = new Teams(parts)
-  const keys = new Keys(parts)
-  const filters = new Filters(parts)
-  const dkimKeys = new DkimKeys(parts)
+export function openDirectory(deps: DirectoryDeps): Directory {
+  const teams = new Teams(deps)
+  const keys = new Keys(deps)
+  const filters = new Filters(deps)
+  const dkimKeys = new DkimKeys(deps)
   const domains = new Domains({
-    ...parts,
+    ...deps,
     filters,
     dkimKeys,
     inUse: async (tx, domainId) => (await mailboxes.anyAt(tx, domainId)) || aliases.anyAt(tx, domainId),
-    liesAt: (reader, mailboxId, domainId, email) => mailboxes.liesAt(reader, mailboxId, domainId, email),
+    hasAddress: (reader, mailboxId, domainId, email) => mailboxes.hasAddress(reader, mailboxId, domainId, email),
   })
-  const sieveScripts = new SieveScripts({ ...parts, setScript: (tx, id, key) => mailboxes.setScript(tx, id, key) })
-  const mailboxes: Mailboxes = new Mailboxes({ ...parts, domains, keys, filters, sieveScripts })
-  const aliases = new Aliases({ ...parts, mailboxes })
-  const replays = new Replays(parts.db, parts.clock)
-  const operatorKeys = new OperatorKeys(parts.db, parts.clock)
+  const sieveScripts = new SieveScripts({ ...deps, setScript: (tx, id, key) => mailboxes.setScript(tx, id, key) })
+  const mailboxes: Mailboxes = new Mailboxes({ ...deps, domains, keys, filters, sieveScripts })
+  const aliases = new Aliases({ ...deps, mailboxes })
+  const replays = new Replays(deps.db, deps.clock)
+  const operatorKeys = new OperatorKeys(deps.db, deps.clock)
   return {
     teams,
     keys,
@@ -81,6 +81,6 @@ export function openDirectory(parts: DirectoryParts): Directory {
     filters,
     sieveScripts,
     replays,
-    limits: new Limits(parts.db),
+    limits: new Limits(deps.db),
   }
 }

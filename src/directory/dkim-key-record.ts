@@ -1,30 +1,30 @@
-// A key of a domain as it is shown: its state, and the record that publishes it.
+// The state of a DKIM key, and the DNS record that publishes it.
 
 import type { DnsRecord } from './dns-records.ts'
 
 export type DkimAlgorithm = 'rsa' | 'ed25519'
 
-/** What is known of a key without its private half; times in ms. */
+/** A DKIM key without its private key; times in ms. */
 export interface DkimKey {
   n: number
-  /** `s1`, `s2`…: never used twice by a domain. */
+  /** `s1`, `s2`…: unique within a domain, never reused. */
   selector: string
   algorithm: DkimAlgorithm
   /** Base64 as `p=` publishes it. */
   public: string
-  /** Whether DNS showed it when it was last asked. */
+  /** Whether the last check found its DNS record. */
   dnsOk: boolean
-  /** When DNS showed it first, null as long as it never did. */
+  /** When a check first found its DNS record; null before that. */
   foundAt: number | null
   createdAt: number
-  /** Since when a newer key signs in its place, null while none does. */
+  /** When a newer key replaced it for signing; null before that. */
   retiredAt: number | null
 }
 
-/** How long the record of a key is needed once nothing is signed with it: mail on its way is still to be checked. */
+/** How long the DNS record of a retired key is needed: messages in transit are still to be verified. */
 export const RETIRED_NEEDED_MS = 7 * 24 * 60 * 60 * 1000
 
-/** The name its record has in DNS. */
+/** The name of its DNS record. */
 export function keyName(key: DkimKey, domainName: string): string {
   return `${key.selector}._domainkey.${domainName}`
 }
@@ -33,7 +33,7 @@ export function keyRecord(key: DkimKey, domainName: string): DnsRecord {
   return { name: keyName(key, domainName), value: `v=DKIM1; k=${key.algorithm}; p=${key.public}` }
 }
 
-/** True when nobody needs the record of the key any more. */
+/** True when the DNS record of the key is no longer needed. */
 export function isSuperseded(key: DkimKey, now: number): boolean {
   return key.retiredAt !== null && now >= key.retiredAt + RETIRED_NEEDED_MS
 }

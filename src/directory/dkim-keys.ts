@@ -1,4 +1,4 @@
-// The keys a domain signs its mail with: made, found in DNS, replaced, forgotten.
+// The DKIM keys of domains: creation, detection in DNS, rotation and removal.
 
 import { createPrivateKey, generateKeyPair, type KeyObject } from 'node:crypto'
 import { promisify } from 'node:util'
@@ -7,11 +7,11 @@ import { conflict } from '../base/errors.ts'
 import type { Vault } from '../base/secrets.ts'
 import type { Reader, Row, Tx } from '../db/db.ts'
 import { type DkimAlgorithm, type DkimKey, isSuperseded, keyName } from './dkim-key-record.ts'
-import type { Finding } from './domain-checks.ts'
+import type { RecordFinding } from './domain-checks.ts'
 
 export type { DkimAlgorithm, DkimKey } from './dkim-key-record.ts'
 
-/** A key pair that lies in no table yet. */
+/** A key pair that is not stored yet. */
 export interface DkimPair {
   algorithm: DkimAlgorithm
   /** Base64 as `p=` publishes it. */
@@ -20,15 +20,15 @@ export interface DkimPair {
   private: Buffer
 }
 
-/** What the sealed private keys are for; the vault opens them for nothing else. */
+/** Vault purpose of the sealed private keys. */
 export const DKIM_PURPOSE = 'dkim'
 const RSA_BITS = 2048
-/** An Ed25519 key without what SPKI puts around it (RFC 8463 4). */
+/** An Ed25519 public key without its SPKI header (RFC 8463 §4). */
 const ED25519_BYTES = 32
 
 const COLUMNS = 'n, domain_id, selector, algorithm, public, dns_ok, found_at, created_at, retired_at'
 
-/** Takes a good part of a second of another thread for RSA: never inside a unit of work. */
+/** Generating RSA takes up to a second on a pool thread: never call it inside a unit of work. */
 export async function newDkimPair(algorithm: DkimAlgorithm): Promise<DkimPair> {
   const encodings = {
     publicKeyEncoding: { type: 'spki', format: 'der' },
@@ -64,7 +64,7 @@ export class DkimKeys {
     return keys
   }
 
-  /** The keys mail of the domain is signed with: of each algorithm the newest that DNS shows; RSA first. */
+  /** The signing keys of a domain: the newest published key of each algorithm, RSA first. */
   async signing(reader: Reader, domainId: string): Promise<DkimKey[]> {
     const rows = await reader.all(
       `SELECT ${COLUMNS} FROM dkim_keys WHERE domain_id = ? AND dns_ok = 1 AND retired_at IS NULL ORDER BY n DESC`,
@@ -74,7 +74,7 @@ export class DkimKeys {
     return (['rsa', 'ed25519'] as const).flatMap((algorithm) => newest.get(algorithm) ?? [])
   }
 
-  /** The private half; undefined when the key is gone. */
+  /** The private key; undefined when the key was deleted. */
   async open(reader: Reader, key: DkimKey): Promise<KeyObject | undefined> {
     const row = await reader.get('SELECT private_sealed FROM dkim_keys WHERE n = ? AND public = ?', [key.n, key.public])
     if (row === undefined) return undefined
@@ -83,9 +83,9 @@ export class DkimKeys {
   }
 
   /**
-   * Gives a domain its first or its next key. The one before goes on signing until DNS shows the new one.
-   * @param found true for names that need no record: the key signs from now on
-   * @throws ProductError conflict while the last key of its kind was never seen in DNS
+   * Adds a key to a domain. The previous key signs until the DNS record of the new one is found.
+   * @param found true for reserved names, which need no record: the key signs immediately
+   * @throws ProductError conflict while the last key of the algorithm was never found in DNS
    */
   async add(tx: Tx, domain: { id: string; name: string }, pair: DkimPair, found: boolean): Promise<void> {
     const now = this.#clock.now()
@@ -93,7 +93,7 @@ export class DkimKeys {
     const last = known.findLast(({ algorithm }) => algorithm === pair.algorithm)
     if (last !== undefined && last.foundAt === null) {
       const name = keyName(last, domain.name)
-      throw conflict(`The key ${name} was not seen in DNS yet; publish it first, then it can be replaced.`)
+      throw conflict(`The key ${name} was not found in DNS yet. Publish it before you replace it.`)
     }
     const numbers = known.map(({ selector }) => Number(selector.slice(1)))
     await tx.insert('dkim_keys', {
@@ -110,10 +110,14 @@ export class DkimKeys {
   }
 
   /**
-   * Takes in what a look at DNS found, by the names of the records: keys that are found sign, and retire those before them;
-   * a retired key whose time is over is forgotten once its record is gone.
+   * Applies the findings of a DNS check, by record name: published keys sign and retire their predecessors; a superseded key is deleted
+   * once its record is gone.
    */
-  async settle(tx: Tx, domain: { id: string; name: string }, findings: ReadonlyMap<string, Finding>): Promise<void> {
+  async applyFindings(
+    tx: Tx,
+    domain: { id: string; name: string },
+    findings: ReadonlyMap<string, RecordFinding>,
+  ): Promise<void> {
     const now = this.#clock.now()
     for (const key of (await this.of(tx, [domain.id])).get(domain.id)!) {
       const finding = findings.get(keyName(key, domain.name)) ?? 'unknown'
@@ -128,12 +132,12 @@ export class DkimKeys {
     await this.#retire(tx, domain.id)
   }
 
-  /** Forgets the keys of a domain that is deleted. */
+  /** Deletes the keys of a domain, in the unit of work that deletes the domain. */
   async drop(tx: Tx, domainId: string): Promise<void> {
     await tx.run('DELETE FROM dkim_keys WHERE domain_id = ?', [domainId])
   }
 
-  /** Every key before the one that signs has done its work. */
+  /** Retires every key older than the signing key of its algorithm. */
   async #retire(tx: Tx, domainId: string): Promise<void> {
     for (const { algorithm, n } of await this.signing(tx, domainId)) {
       await tx.run(
@@ -157,7 +161,7 @@ function keyOf(row: Row): DkimKey {
   }
 }
 
-/** Whether a secret is the one a private key was sealed under; true where none is kept. */
+/** Whether the vault's secret opens the stored private keys; true without any. */
 export async function opensDkimKeys(reader: Reader, vault: Vault): Promise<boolean> {
   const sql = 'SELECT private_sealed AS sealed FROM dkim_keys ORDER BY n DESC LIMIT 1'
   const row = await reader.get<{ sealed: Uint8Array }>(sql)

@@ -1,6 +1,6 @@
-// The DNS records a domain needs, as they are told to its owner (decisions §4.2).
+// The DNS records that the owner of a domain has to publish (decisions §4.2).
 
-/** A record that is a TXT unless its value is a host name. */
+/** A TXT record, or a CNAME when the value is a host name. */
 export interface DnsRecord {
   name: string
   value: string
@@ -14,20 +14,20 @@ export interface DnsRecords {
   verification: DnsRecord
 }
 
-/** What of a domain its records are made from. */
-export interface RecordParts {
+/** The values that the records of a domain are built from. */
+export interface DnsRecordInput {
   name: string
   token: string
   dkim: DnsRecord[]
-  /** By which Amazon SES signs mail of the domain; null while it carries none. */
+  /** DKIM tokens of Amazon SES; null while the domain does not send through it. */
   sesTokens: readonly string[] | null
 }
 
 const MX_PRIORITY = 10
 const SES_TERM = 'include:amazonses.com'
 
-/** @param mailHosts the names of this appliance, the first one being its own in SMTP */
-export function dnsRecords(domain: RecordParts, mailHosts: readonly string[]): DnsRecords {
+/** @param mailHosts the names of this appliance; the first is its SMTP host name */
+export function dnsRecords(domain: DnsRecordInput, mailHosts: readonly string[]): DnsRecords {
   const host = mailHosts[0]!
   const senders = domain.sesTokens === null ? spfTerm(host) : `${spfTerm(host)} ${SES_TERM}`
   return {
@@ -39,7 +39,7 @@ export function dnsRecords(domain: RecordParts, mailHosts: readonly string[]): D
   }
 }
 
-/** Points at a key that Amazon keeps, and changes as it likes. */
+/** A CNAME to a key that Amazon SES manages and rotates. */
 function sesRecord(token: string, name: string): DnsRecord {
   return { name: `${token}._domainkey.${name}`, value: `${token}.dkim.amazonses.com` }
 }
@@ -49,12 +49,12 @@ export function isCname({ value }: DnsRecord): boolean {
   return !/[= ]/.test(value)
 }
 
-/** What an SPF record must name for this appliance to be allowed to send. */
+/** The SPF term that authorises this appliance to send. */
 export function spfTerm(mailHost: string): string {
   return `include:_spf.${mailHost}`
 }
 
-/** A record with its type, as it stands in a zone. */
+/** A record with its type, for a zone file. */
 export interface ZoneRecord {
   name: string
   type: 'MX' | 'TXT'
@@ -62,9 +62,9 @@ export interface ZoneRecord {
 }
 
 /**
- * What a mail host needs beside what every domain has: that mail may leave from it, that reports about single mails come back to it, and
- * that others may send it their DMARC reports about our domains (RFC 7489 7.1).
- * @param bounces where bounces go
+ * The additional records of a mail host: SPF for its addresses, MX for bounces, and the authorisation to receive DMARC reports of other
+ * domains (RFC 7489 §7.1).
+ * @param bounces the bounce domain
  */
 export function hostRecords(host: string, bounces: string): ZoneRecord[] {
   return [

@@ -1,4 +1,4 @@
-// Names of domains: their one stored form, and which of them nobody may claim or anybody may.
+// Domain names: normalisation, and which names teams may claim.
 
 import { isIP } from 'node:net'
 import { domainToASCII } from 'node:url'
@@ -9,12 +9,12 @@ import type { Config } from '../config/config.ts'
 const NAME_MIN = 4
 const NAME_MAX = 253
 const LABEL = /^[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?$/
-// RFC 2606 §2, RFC 6761 §6: nobody can own a name under these.
+// RFC 2606 §2, RFC 6761 §6: names below these cannot be registered.
 const RESERVED = new Set(['test', 'example', 'invalid', 'localhost'])
 
 /**
- * The stored form of a domain: lower-case A-labels, no final dot. Null for what is no domain name or is an IP address.
- * Underscores are let through, since domains of senders bear them; `isHostName` is stricter.
+ * The stored form of a domain: lower-case A-labels, no final dot. Null for an invalid name or an IP address.
+ * Underscores are allowed, since sender domains contain them; `isHostName` is stricter.
  */
 export function domainName(text: string): string | null {
   // The URL host parser behind domainToASCII also decodes %41 and reads 0x7f.1 as an address; neither is a domain name.
@@ -31,18 +31,18 @@ export function isHostName(name: string): boolean {
   return name.includes('.') && !name.includes('_')
 }
 
-/** True for names that stand for a registry, such as `co.uk`, below which others register. */
+/** True for a public suffix such as `co.uk`, below which third parties register names. */
 export function isPublicSuffix(name: string): boolean {
-  // The list's private part (github.io and the like) belongs to somebody who can prove it by DNS.
+  // Private suffixes such as github.io have an owner who can prove them in DNS.
   return parse(name, { allowPrivateDomains: false }).publicSuffix === name
 }
 
-/** True for names under the reserved top-level domains: they are verified without DNS (decisions §5.2). */
+/** True for names under the reserved top-level domains, which are verified without DNS (decisions §5.2). */
 export function isReserved(name: string): boolean {
   return RESERVED.has(name.slice(name.lastIndexOf('.') + 1))
 }
 
-/** Where reports about sent mail come back to (decisions §8.1). */
+/** The domain of the envelope sender, which receives bounces (decisions §8.1). */
 export function bounceDomain(mailHost: string): string {
   return `bounce.${mailHost}`
 }

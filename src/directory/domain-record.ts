@@ -1,13 +1,13 @@
-// A domain as it is shown, read from its row, and what of it the row keeps of its life.
+// Maps rows of `domains` to records and verification states.
 
 import type { Row } from '../db/db.ts'
 import type { PageKey } from '../db/page.ts'
 import { type DkimKey, isSuperseded, keyRecord } from './dkim-key-record.ts'
 import { type DnsRecord, type DnsRecords, dnsRecords } from './dns-records.ts'
-import type { DomainState, VerificationStatus } from './domain-life.ts'
+import type { DomainState, VerificationStatus } from './domain-lifecycle.ts'
 
-/** What sending asks of a domain for every mail. */
-export interface DomainStanding {
+/** The verification status of a domain; read for every message sent. */
+export interface DomainStatus {
   id: string
   teamId: string
   name: string
@@ -15,17 +15,17 @@ export interface DomainStanding {
   sesDkimStatus: string
 }
 
-export interface Domain extends DomainStanding {
+export interface Domain extends DomainStatus {
   /** Last successful verification. */
   verifiedAt: number | null
   createdAt: number
-  /** With the keys in use, those to come, and those that mail on its way may still need. */
+  /** Includes keys in use, new keys, and retired keys that messages in transit may need. */
   records: DnsRecords
-  /** Records of replaced keys that nobody needs any more. */
+  /** Records of replaced keys that are no longer needed. */
   removable: DnsRecord[]
 }
 
-/** What receiving needs to know of the domain a recipient is at. */
+/** The domain of a recipient, for receiving. */
 export interface ReceivingDomain {
   id: string
   teamId: string
@@ -34,7 +34,7 @@ export interface ReceivingDomain {
   teamSuspendedAt: number | null
 }
 
-/** What a domain is shown with beside its row. */
+/** Additional input of `presentDomain`. */
 export interface DomainView {
   keys: readonly DkimKey[]
   /** The names of this appliance, for the records to set. */
@@ -42,10 +42,10 @@ export interface DomainView {
   now: number
 }
 
-/** Its columns. */
-export const STANDING = 'id, team_id, name, verification_status, ses_dkim_status'
+/** The columns of `DomainStatus`. */
+export const STATUS_COLUMNS = 'id, team_id, name, verification_status, ses_dkim_status'
 
-export function standingOf(row: Row): DomainStanding {
+export function domainStatusOf(row: Row): DomainStatus {
   return {
     id: row.id as string,
     teamId: row.team_id as string,
@@ -65,12 +65,12 @@ export function receivingOf(row: Row): ReceivingDomain {
 }
 
 export function presentDomain(row: Row, { keys, mailHosts, now }: DomainView): Domain {
-  const standing = standingOf(row)
-  const { name } = standing
-  const records = (wanted: boolean) =>
-    keys.filter((key) => isSuperseded(key, now) !== wanted).map((key) => keyRecord(key, name))
+  const status = domainStatusOf(row)
+  const { name } = status
+  const records = (needed: boolean) =>
+    keys.filter((key) => isSuperseded(key, now) !== needed).map((key) => keyRecord(key, name))
   return {
-    ...standing,
+    ...status,
     verifiedAt: row.verified_at as number | null,
     createdAt: row.created_at as number,
     records: dnsRecords(
@@ -81,20 +81,20 @@ export function presentDomain(row: Row, { keys, mailHosts, now }: DomainView): D
   }
 }
 
-/** What Amazon SES says of a domain. */
-export interface SesStanding {
+/** The state of a domain at Amazon SES. */
+export interface SesStatus {
   status: string
   tokens: string[]
 }
 
 /**
- * Asks Amazon SES for a domain, and makes it known there when it is proven.
- * @returns null while the team sends nothing through it; undefined when it cannot be asked
+ * Reads the state of a domain from Amazon SES, and registers a proven domain there.
+ * @returns null while the team does not send through SES; undefined when SES cannot be reached
  */
-export type LookAtSes = (teamId: string, name: string, proven: boolean) => Promise<SesStanding | null | undefined>
+export type CheckSes = (teamId: string, name: string, proven: boolean) => Promise<SesStatus | null | undefined>
 
-/** @param found what a look gave; undefined leaves the row as it is */
-export function sesColumns(row: Row, found: SesStanding | null | undefined) {
+/** @param found the result of a check; undefined leaves the row unchanged */
+export function sesColumns(row: Row, found: SesStatus | null | undefined) {
   if (found === undefined) return { ses_dkim_status: row.ses_dkim_status, ses_tokens: row.ses_tokens }
   if (found === null) return { ses_dkim_status: 'not_started', ses_tokens: null }
   return { ses_dkim_status: found.status, ses_tokens: found.tokens.join(' ') }

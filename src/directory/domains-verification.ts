@@ -1,89 +1,130 @@
-// A look at a domain: what DNS and Amazon say of it, and what becomes of it by that.
+// Verification of domains: checks against DNS and Amazon SES, the resulting state, and exclusive claims to a name.
 
 import type { Clock } from '../base/clock.ts'
+import { conflict } from '../base/errors.ts'
 import type { Resolver } from '../base/resolver.ts'
-import type { Db, Row, Tx } from '../db/db.ts'
+import type { Db, Reader, Row, Tx } from '../db/db.ts'
 import type { DkimKeys } from './dkim-keys.ts'
 import { checkDomain, type DomainFindings } from './domain-checks.ts'
-import { nextState } from './domain-life.ts'
+import { nextState } from './domain-lifecycle.ts'
 import { isReserved } from './domain-name.ts'
-import { type Domain, type LookAtSes, sesColumns, stateColumns, stateOf } from './domain-record.ts'
-import { refuseProven, yieldTo } from './domains-claims.ts'
+import { type CheckSes, type Domain, sesColumns, stateColumns, stateOf } from './domain-record.ts'
 import { SYSTEM_TEAM_ID } from './teams.ts'
 
-/** What a look at a domain gave. */
-export type Look = DomainFindings & { ses: Awaited<ReturnType<LookAtSes>> }
+/** The result of checking a domain. */
+export type DomainInspection = DomainFindings & { ses: Awaited<ReturnType<CheckSes>> }
 
-interface Parts {
+interface Deps {
   clock: Clock
   resolver: Resolver
   dkimKeys: DkimKeys
-  lookAtSes: LookAtSes
+  checkSes: CheckSes
 }
 
-export class DomainLooks {
-  readonly #parts: Parts
+export class DomainVerifier {
+  readonly #deps: Deps
 
-  constructor(parts: Parts) {
-    this.#parts = parts
+  constructor(deps: Deps) {
+    this.#deps = deps
   }
 
-  /** What DNS says now; nothing is changed by looking. */
+  /** Checks DNS without changing the domain. */
   async inspect({ name, records, removable }: Domain): Promise<DomainFindings> {
-    return checkDomain(this.#parts.resolver, { records, removable, reserved: isReserved(name) })
+    return checkDomain(this.#deps.resolver, { records, removable, reserved: isReserved(name) })
   }
 
-  /** A key of a name nobody can own signs before DNS was asked for it: it is asked in the next round. */
-  async soon(tx: Tx, { n, name }: Row): Promise<void> {
+  /** Schedules a check of a reserved name in the next round: its new key signs before DNS was checked. */
+  async recheckSoon(tx: Tx, { n, name }: Row): Promise<void> {
     if (!isReserved(name as string)) return
-    await tx.run('UPDATE domains SET next_check_at = ? WHERE n = ?', [this.#parts.clock.now(), n as number])
+    await tx.run('UPDATE domains SET next_check_at = ? WHERE n = ?', [this.#deps.clock.now(), n as number])
   }
 
-  /** The same, and what Amazon says where it is asked. */
-  async look(domain: Domain): Promise<Look> {
+  /** Checks DNS, and Amazon SES where the team uses it. */
+  async inspectAll(domain: Domain): Promise<DomainInspection> {
     const { teamId, name } = domain
     const found = await this.inspect(domain)
-    // Nobody has to prove to the appliance that its own name is its own.
+    // The appliance's own names need no proof.
     const findings = teamId === SYSTEM_TEAM_ID ? { ...found, verification: 'found' as const } : found
-    return { ...findings, ses: await this.#parts.lookAtSes(teamId, name, findings.verification === 'found') }
+    return { ...findings, ses: await this.#deps.checkSes(teamId, name, findings.verification === 'found') }
   }
 
   /**
-   * Moves a domain on by what a look found.
-   * @param asked true when a person asked for it, false for the automatic one
-   * @returns the row afterwards; undefined when it is gone
-   * @throws ProductError conflict when another team was first
+   * Applies the findings of a check to a domain.
+   * @param requested true for a check requested by a user, false for an automatic one
+   * @returns the row afterwards; undefined when the domain was deleted
+   * @throws ProductError conflict when another team has verified the name
    */
-  async apply(tx: Tx, n: number, findings: Look, asked: boolean): Promise<Row | undefined> {
+  async apply(tx: Tx, n: number, findings: DomainInspection, requested: boolean): Promise<Row | undefined> {
     const row = await tx.get('SELECT * FROM domains WHERE n = ?', [n])
-    const now = this.#parts.clock.now()
+    const now = this.#deps.clock.now()
     if (row === undefined) return undefined
     const state = stateOf(row)
-    // Somebody else has looked in the meantime: one day must not count twice.
-    if (!asked && (state.nextCheckAt === null || state.nextCheckAt > now)) return row
-    const next = nextState(state, findings.verification, asked, now)
+    // Another check ran in the meantime: one day must not count twice.
+    if (!requested && (state.nextCheckAt === null || state.nextCheckAt > now)) return row
+    const next = nextState(state, findings.verification, requested, now)
     const name = row.name as string
     if (next.status === 'verified' && state.status !== 'verified') {
       await refuseProven(tx, row.team_id as string, name)
-      await yieldTo(tx, name, row.id as string)
+      await failOtherClaims(tx, name, row.id as string)
     }
     const changed = {
       ...stateColumns(next),
       receives: next.status === 'verified' ? 1 : row.receives,
       ...sesColumns(row, findings.ses),
     }
-    await this.#parts.dkimKeys.settle(tx, { id: row.id as string, name }, findings.dkim)
+    await this.#deps.dkimKeys.applyFindings(tx, { id: row.id as string, name }, findings.dkim)
     const columns = Object.keys(changed).map((column) => `${column} = ?`)
     await tx.run(`UPDATE domains SET ${columns.join(', ')} WHERE n = ?`, [...Object.values(changed), n])
     return { ...row, ...changed }
   }
 }
 
-/** No domain pauses longer between two checks than a day. ms */
+/** Longer than any pause between two checks. ms */
 const CHECK_PAUSE_MAX_MS = 2 * 24 * 60 * 60 * 1000
 
-/** Has domains checked in the next round whose check lies further ahead than any pause: the clock was wrong when it was set. */
+/** Makes checks due that are scheduled further ahead than any pause: the clock was wrong when they were scheduled. */
 export async function recheckLate(db: Db, now: number): Promise<void> {
   const values = [now, now + CHECK_PAUSE_MAX_MS]
   await db.write((tx) => tx.run('UPDATE domains SET next_check_at = ? WHERE next_check_at > ?', values))
+}
+
+/** @throws ProductError conflict when the team has a domain of this name, or another team has verified it */
+export async function refuseTaken(reader: Reader, teamId: string, name: string): Promise<void> {
+  const own = await reader.get('SELECT 1 AS taken FROM domains WHERE team_id = ? AND name = ?', [teamId, name])
+  if (own !== undefined) throw conflict('The team already has this domain.', 'domain')
+  await refuseProven(reader, teamId, name)
+}
+
+/** @throws ProductError conflict when another team has verified the name */
+export async function refuseProven(reader: Reader, teamId: string, name: string): Promise<void> {
+  const other = await reader.get(
+    `SELECT 1 AS taken FROM domains WHERE name = ? AND verification_status = 'verified' AND team_id <> ?`,
+    [name, teamId],
+  )
+  if (other !== undefined) throw conflict('The domain is verified by another team.', 'domain')
+}
+
+/** The first team to verify a name wins: pending claims of others fail, and a lapsed domain of another team stops receiving. */
+export async function failOtherClaims(tx: Tx, name: string, winnerId: string): Promise<void> {
+  await tx.run(
+    `UPDATE domains SET verification_status = 'failed', receives = 0, next_check_at = NULL WHERE name = ? AND id <> ?`,
+    [name, winnerId],
+  )
+}
+
+export interface LapsedDomain {
+  id: string
+  teamId: string
+  name: string
+  /** When it was last verified, ms: distinguishes this lapse from a later one. */
+  verifiedAt: number
+}
+
+/** Domains that were verified once and have failed since (decisions §4.3). */
+export async function lapsedDomains(reader: Reader): Promise<LapsedDomain[]> {
+  const rows = await reader.all<{ id: string; team_id: string; name: string; verified_at: number }>(
+    `SELECT id, team_id, name, verified_at FROM domains
+     WHERE verification_status = 'failed' AND verified_at IS NOT NULL AND missing_days > 0`,
+  )
+  return rows.map(({ id, team_id: teamId, name, verified_at: verifiedAt }) => ({ id, teamId, name, verifiedAt }))
 }

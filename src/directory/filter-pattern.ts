@@ -1,4 +1,4 @@
-// Patterns of sender filters: their forms, their one stored spelling, and whether an address matches.
+// Patterns of sender filters: syntax, normalisation and matching.
 
 import { domainName } from './domain-name.ts'
 import { unquote } from './local-part.ts'
@@ -6,11 +6,11 @@ import { unquote } from './local-part.ts'
 /** Longest pattern in characters (decisions §4.4). */
 export const PATTERN_MAX = 320
 const LOCAL_MAX = 64
-// RFC 5322 atext, dots, and letters beyond ASCII (RFC 6531); the star is taken out before.
+// RFC 5322 atext, dots, and letters beyond ASCII (RFC 6531); the caller removes the star.
 const LOCAL = /^[\w.!#$%&'+/=?^`{|}~\u0080-\u{10ffff}-]*$/u
 
 /**
- * The stored spelling of a pattern (lower-case, A-labels), or null when it has none of the forms of decisions §4.4:
+ * The stored spelling of a pattern (lower-case, A-labels), or null for an invalid pattern. The forms of decisions §4.4:
  * `user@domain`, `@domain`, `domain`, `*.domain`, `@*.domain`, `*@domain`, and one `*` inside a local part.
  */
 export function normalPattern(pattern: string): string | null {
@@ -20,23 +20,23 @@ export function normalPattern(pattern: string): string | null {
   const wild = pattern.startsWith('*.', at + 1)
   const domain = domainName(pattern.slice(at + (wild ? 3 : 1)))
   if (domain === null) return null
-  // A single bare word is a forgotten "@" rather than a domain.
+  // A single word is more likely a local part without "@" than a domain.
   if (at < 0 && !wild && !domain.includes('.')) return null
   if (wild && local !== '') return null
   if (local.length > LOCAL_MAX || local.split('*').length > 2 || !LOCAL.test(local.replace('*', ''))) return null
   return `${local}${at < 0 ? '' : '@'}${wild ? '*.' : ''}${domain}`
 }
 
-/** A sender's address as patterns see it. */
-export interface Sender {
+/** A sender address, split for matching. */
+export interface FilterSender {
   local: string
   /** The local part without its `+tag`. */
   base: string
   domain: string
 }
 
-/** Reads an address once, for any number of patterns. Null for what is no address. */
-export function readSender(email: string): Sender | null {
+/** Splits an address for matching. Null for an invalid address. */
+export function readSender(email: string): FilterSender | null {
   const cut = email.lastIndexOf('@')
   const domain = domainName(email.slice(cut + 1))
   if (cut < 1 || domain === null) return null
@@ -46,24 +46,24 @@ export function readSender(email: string): Sender | null {
 }
 
 /**
- * Whether a sender matches a pattern in stored spelling. Compares text only, so the time is linear in both lengths
- * whatever a stranger wrote.
+ * Whether a sender matches a pattern in stored spelling. Plain text comparison: linear time in both lengths
+ * for any sender address.
  */
-export function matchSender(pattern: string, sender: Sender): boolean {
+export function matchSender(pattern: string, sender: FilterSender): boolean {
   const at = pattern.lastIndexOf('@')
   const domain = pattern.slice(at + 1)
   const inDomain = domain.startsWith('*.') ? sender.domain.endsWith(domain.slice(1)) : sender.domain === domain
   return inDomain && (at < 1 || matchLocal(pattern.slice(0, at), sender))
 }
 
-/** The same for one address. */
+/** Matches a pattern against one address. */
 export function matchRule(pattern: string, email: string): boolean {
   const sender = readSender(email)
   return sender !== null && matchSender(pattern, sender)
 }
 
-function matchLocal(pattern: string, sender: Sender): boolean {
-  // A sender's "+tag" counts only where the pattern has one.
+function matchLocal(pattern: string, sender: FilterSender): boolean {
+  // The "+tag" of a sender is compared only when the pattern has one.
   const name = pattern.includes('+') ? sender.local : sender.base
   const star = pattern.indexOf('*')
   if (star < 0) return name === pattern

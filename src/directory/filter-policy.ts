@@ -1,10 +1,10 @@
-// Sender filters of one recipient: which ones hold, and what they say of a mail.
+// The sender filters that apply to one recipient, and their decision on an envelope or a message.
 
-import type { AuthVerdict, ParsedMail } from '../mime/message.ts'
+import type { AuthVerdict, ParsedMessage } from '../mime/message.ts'
 import { matchRule } from './filter-pattern.ts'
-import { type FilterDecision, type FilterState, type Filters, judgeFilters } from './filters.ts'
+import { evaluateFilters, type FilterDecision, type FilterState, type Filters } from './filters.ts'
 
-/** The filters that hold for one recipient. */
+/** The filters that apply to one recipient. */
 export interface FilterPolicy {
   mailboxFilter: FilterState
   domainFilter: FilterState
@@ -22,18 +22,17 @@ export async function policyOf(
   return { mailboxFilter, domainFilter }
 }
 
-/** Equal texts mean equal verdicts on every mail. */
+/** A key for grouping: equal keys decide equally on every message. */
 export function policyKey({ mailboxFilter, domainFilter }: FilterPolicy): string {
   const used = [mailboxFilter, domainFilter].map((filter) => (filter.mode === 'off' ? null : filter))
   return JSON.stringify(used)
 }
 
 /**
- * What can be said before the mail itself is there: a rule that denies the envelope sender and that no From field can
- * overrule (decisions §4.5).
- * @returns null when the mail has to be seen
+ * Decides before DATA when a rule denies the envelope sender and no From header can override it (decisions §4.5).
+ * @returns null when the decision needs the message
  */
-export function judgeEnvelope(policy: FilterPolicy, envelopeFrom: string): FilterDecision | null {
+export function evaluateEnvelope(policy: FilterPolicy, envelopeFrom: string): FilterDecision | null {
   const { mailboxFilter, domainFilter } = policy
   const scope = mailboxFilter.mode !== 'off' ? 'mailbox' : 'domain'
   const filter = scope === 'mailbox' ? mailboxFilter : domainFilter
@@ -45,18 +44,18 @@ export function judgeEnvelope(policy: FilterPolicy, envelopeFrom: string): Filte
   return { accept: false, scope, mode: filter.mode, rule }
 }
 
-/** What the filters say of a whole mail. Bounces are judged like any other mail, by their From field alone. */
-export function judgeMail(
+/** Decides on a received message. Bounces are evaluated by their From header alone. */
+export function evaluateMessage(
   policy: FilterPolicy,
   envelopeFrom: string,
-  mail: ParsedMail,
+  message: ParsedMessage,
   verdict: AuthVerdict,
 ): FilterDecision {
-  return judgeFilters({
+  return evaluateFilters({
     ...policy,
-    headerFrom: mail.from.map(({ email }) => email),
+    headerFrom: message.from.map(({ email }) => email),
     envelopeFrom,
-    // A look-alike never passes as allowed, and neither does a message whose author is not clear.
+    // A spoofed From never matches an allow rule, and neither does a message with an ambiguous author.
     dmarcFailed: verdict.dmarc === 'fail' || verdict.dmarc === 'permerror' || Boolean(verdict.authorProblem),
   })
 }

@@ -1,9 +1,9 @@
-// Sender filters of a domain or a mailbox: kept as one value, and judged without storing anything.
+// Sender filters of a domain or a mailbox: storage as one value, and evaluation without side effects.
 
 import type { Clock } from '../base/clock.ts'
 import { type Issue, ProductError } from '../base/errors.ts'
 import type { Db, Reader, Row, Tx } from '../db/db.ts'
-import { matchSender, normalPattern, PATTERN_MAX, readSender, type Sender } from './filter-pattern.ts'
+import { type FilterSender, matchSender, normalPattern, PATTERN_MAX, readSender } from './filter-pattern.ts'
 
 export type FilterMode = 'off' | 'allowlist' | 'denylist'
 
@@ -21,16 +21,16 @@ export interface FilterState {
 /** Most rules of one filter (specification §2.6). */
 export const RULES_MAX = 1000
 const ISSUES_MAX = 50
-/** From addresses of one mail that are looked at. */
+/** Maximum From addresses of one message that are evaluated. */
 export const SENDERS_MAX = 100
 
 export class Filters {
   readonly #db: Db
   readonly #clock: Clock
 
-  constructor(parts: { db: Db; clock: Clock }) {
-    this.#db = parts.db
-    this.#clock = parts.clock
+  constructor(deps: { db: Db; clock: Clock }) {
+    this.#db = deps.db
+    this.#clock = deps.clock
   }
 
   /** @param ownerId a domain or a mailbox; one without a filter has mode `off` and no rules */
@@ -40,10 +40,10 @@ export class Filters {
 
   /**
    * Replaces a filter as a whole.
-   * @param check sees the current state inside the same unit of work and throws to refuse, so that of many writers who
-   * have read the same state one wins
+   * @param check receives the current state inside the same unit of work and throws to refuse, so that of concurrent writers
+   * with the same precondition one wins
    * @returns the state as stored: lower-case patterns, exact duplicates taken out, order kept
-   * @throws ProductError validation_error, and whatever `check` throws
+   * @throws ProductError validation_error, and what `check` throws
    */
   async put(ownerId: string, state: FilterState, check?: (current: FilterState) => void): Promise<FilterState> {
     const next = { mode: state.mode, rules: normalRules(state.rules) }
@@ -58,7 +58,7 @@ export class Filters {
     })
   }
 
-  /** Forgets a filter, as part of deleting its owner. */
+  /** Deletes a filter, in the unit of work that deletes its owner. */
   async drop(tx: Tx, ownerId: string): Promise<void> {
     await tx.run('DELETE FROM filters WHERE owner_id = ?', [ownerId])
   }
@@ -94,19 +94,19 @@ function patternIssue(field: string, pattern: string): Issue {
   return { field, code: 'invalid_format', message }
 }
 
-/** Who a mail says it is from, and the filters of where it goes. */
-export interface FilterCase {
+/** The sender identities of a message, and the filters of its recipient. */
+export interface FilterInput {
   domainFilter: FilterState
   mailboxFilter: FilterState
-  /** Every address of the From field; more or less than one never passes as allowed. */
+  /** Every address of the From header; only a single one can match an allow rule. */
   headerFrom: readonly string[]
   /** Null or empty for bounces (`<>`). */
   envelopeFrom: string | null
-  /** Anything but "DMARC did not fail": a fail, or a From that could not be judged. */
+  /** True for a DMARC fail, and for a From that DMARC could not evaluate. */
   dmarcFailed: boolean
 }
 
-/** What the filters say, and why. */
+/** The decision of the filters and its reason. */
 export interface FilterDecision {
   accept: boolean
   /** Whose filter decided; null when both are off. */
@@ -116,12 +116,12 @@ export interface FilterDecision {
   rule: FilterRule | null
 }
 
-/** Decisions §4.4 and §4.5: the mailbox's filter first, the domain's where the mailbox's says nothing. */
-export function judgeFilters(facts: FilterCase): FilterDecision {
+/** Decisions §4.4 and §4.5: the mailbox's filter first, then the domain's when no rule of the mailbox decides. */
+export function evaluateFilters(facts: FilterInput): FilterDecision {
   const { mailboxFilter, domainFilter } = facts
   const identities = readIdentities(facts)
   if (mailboxFilter.mode !== 'off') {
-    const { accept, rule } = judgeOne(mailboxFilter, identities)
+    const { accept, rule } = evaluateFilter(mailboxFilter, identities)
     if (rule !== null || mailboxFilter.mode === 'allowlist') {
       return { accept, scope: 'mailbox', mode: mailboxFilter.mode, rule }
     }
@@ -130,30 +130,30 @@ export function judgeFilters(facts: FilterCase): FilterDecision {
     const scope = mailboxFilter.mode === 'off' ? null : 'mailbox'
     return { accept: true, scope, mode: mailboxFilter.mode, rule: null }
   }
-  return { ...judgeOne(domainFilter, identities), scope: 'domain', mode: domainFilter.mode }
+  return { ...evaluateFilter(domainFilter, identities), scope: 'domain', mode: domainFilter.mode }
 }
 
 interface Identities {
-  blockable: Sender[]
-  allowable: Sender[]
+  deniable: FilterSender[]
+  allowable: FilterSender[]
 }
 
-// To be blocked, either identity is enough; to be allowed, it takes the one a person sees, and a DMARC that did not fail.
-function readIdentities({ headerFrom, envelopeFrom, dmarcFailed }: FilterCase): Identities {
+// Deny rules match either identity; allow rules match only the visible From, and only unless DMARC failed.
+function readIdentities({ headerFrom, envelopeFrom, dmarcFailed }: FilterInput): Identities {
   const from = headerFrom.slice(0, SENDERS_MAX).map(readSender).filter(isSender)
   const envelope = [readSender(envelopeFrom ?? '')].filter(isSender)
-  return { blockable: [...from, ...envelope], allowable: headerFrom.length === 1 && !dmarcFailed ? from : [] }
+  return { deniable: [...from, ...envelope], allowable: headerFrom.length === 1 && !dmarcFailed ? from : [] }
 }
 
-function isSender(sender: Sender | null): sender is Sender {
+function isSender(sender: FilterSender | null): sender is FilterSender {
   return sender !== null
 }
 
-function judgeOne(filter: FilterState, identities: Identities): { accept: boolean; rule: FilterRule | null } {
-  const first = (type: FilterRule['type'], senders: readonly Sender[]) =>
+function evaluateFilter(filter: FilterState, identities: Identities): { accept: boolean; rule: FilterRule | null } {
+  const first = (type: FilterRule['type'], senders: readonly FilterSender[]) =>
     filter.rules.find((rule) => rule.type === type && senders.some((sender) => matchSender(rule.pattern, sender))) ??
     null
-  const deny = first('deny', identities.blockable)
+  const deny = first('deny', identities.deniable)
   const allow = first('allow', identities.allowable)
   if (filter.mode === 'allowlist') return { accept: allow !== null && deny === null, rule: deny ?? allow }
   return { accept: deny === null || allow !== null, rule: allow ?? deny }

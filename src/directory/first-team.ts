@@ -1,4 +1,4 @@
-// The first team of an empty appliance, with the key that can do everything else.
+// Creates the first team of an empty appliance with a root key.
 
 import type { Directory } from './directory.ts'
 import type { IssuedKey } from './keys.ts'
@@ -6,12 +6,12 @@ import type { Team } from './teams.ts'
 
 export interface FirstTeam {
   team: Team
-  /** Its secret is shown once. */
+  /** Its secret is shown only once. */
   key: IssuedKey
 }
 
 /**
- * Makes a team and a root key that may do everything, both or neither.
+ * Creates a team and a root key with every permission in one unit of work.
  * @returns undefined when there is a team already
  */
 export function firstTeam({ teams, keys }: Directory, name = 'First team'): Promise<FirstTeam | undefined> {

@@ -1,4 +1,4 @@
-// What may be asked of an API key: its permissions and its end (decisions §2.2, §5.3).
+// Validation of API keys: permissions and expiry (decisions §2.2, §5.3).
 
 import { invalid } from '../base/errors.ts'
 import { nearest } from '../base/nearest.ts'
@@ -20,15 +20,15 @@ const PERMISSIONS_MAX = 50
 const LIFETIME_MAX_MS = 5 * 366 * 86_400_000
 
 const ALL = 'The role `root:full` holds every permission.'
-const OF_MAILBOX: Catalogue = { knows: isScope, names: MAILBOX_SCOPES }
-const OF_TEAM: Catalogue = { knows: isPermission, names: [...PERMISSIONS, ...WILDCARDS] }
+const OF_MAILBOX: PermissionCatalogue = { knows: isScope, names: MAILBOX_SCOPES }
+const OF_TEAM: PermissionCatalogue = { knows: isPermission, names: [...PERMISSIONS, ...WILDCARDS] }
 
-/** What the new key may do. @throws ProductError validation_error on `role` or `permissions` */
+/** The permissions of a new key. @throws ProductError validation_error on `role` or `permissions` */
 export function checkPermissions(input: Pick<KeyInput, 'kind' | 'role' | 'permissions'>): readonly string[] {
   const { kind, role, permissions } = input
   if (kind === 'mailbox') return checkList(permissions ?? MAILBOX_SCOPES, OF_MAILBOX)
   if ((role === undefined) === (permissions === undefined)) {
-    throw invalid('role', 'invalid_union', 'Exactly one of role and permissions must be given.')
+    throw invalid('role', 'invalid_union', 'Set exactly one of `role` and `permissions`.')
   }
   if (permissions !== undefined) return checkList(permissions, OF_TEAM)
   if (!isRole(role!)) throw invalid('role', 'invalid_enum', `The role must be one of ${Object.keys(ROLES).join(', ')}.`)
@@ -39,13 +39,13 @@ function isScope(name: string): boolean {
   return (MAILBOX_SCOPES as readonly string[]).includes(name)
 }
 
-interface Catalogue {
+interface PermissionCatalogue {
   knows(name: string): boolean
-  /** What may be proposed instead of a name it does not know. */
+  /** Suggestions for an unknown name. */
   names: readonly string[]
 }
 
-function checkList(permissions: readonly string[], { knows, names }: Catalogue): readonly string[] {
+function checkList(permissions: readonly string[], { knows, names }: PermissionCatalogue): readonly string[] {
   if (permissions.length === 0) throw invalid('permissions', 'too_small', 'At least one permission must be given.')
   if (permissions.length > PERMISSIONS_MAX) {
     throw invalid('permissions', 'too_big', `At most ${PERMISSIONS_MAX} permissions can be given.`)
@@ -68,8 +68,8 @@ function checkList(permissions: readonly string[], { knows, names }: Catalogue):
 /** @throws ProductError validation_error on `expires_at` */
 export function checkExpiry(expiresAt: number | null | undefined, now: number): void {
   if (expiresAt === null || expiresAt === undefined) return
-  if (expiresAt <= now) throw invalid('expires_at', 'too_small', 'The time of expiry must lie in the future.')
+  if (expiresAt <= now) throw invalid('expires_at', 'too_small', 'The expiry must be in the future.')
   if (expiresAt > now + LIFETIME_MAX_MS) {
-    throw invalid('expires_at', 'too_big', 'The time of expiry must lie at most 5 years ahead.')
+    throw invalid('expires_at', 'too_big', 'The expiry must be at most 5 years ahead.')
   }
 }

@@ -1,4 +1,4 @@
-// An API key as it is shown, read from its row.
+// Maps rows of `keys` to API key records.
 
 import type { Row } from '../db/db.ts'
 import { isRole, ROLES } from './permissions.ts'
@@ -6,7 +6,7 @@ import { isRole, ROLES } from './permissions.ts'
 export type KeyKind = 'root' | 'mailbox'
 export type KeyStatus = 'active' | 'expired' | 'revoked'
 
-/** What is shown of a key (decisions §2.2); the secret itself is shown once, by `issue` and `rotate`. */
+/** A key without its secret (decisions §2.2), which only `issue` and `rotate` return. */
 export interface ApiKey {
   id: string
   teamId: string
@@ -32,14 +32,14 @@ export function statusOf(row: Row, now: number): KeyStatus {
   return row.expires_at !== null && (row.expires_at as number) <= now ? 'expired' : 'active'
 }
 
-/** The permissions of a role are those of the program that runs, not those of the day the key was made. */
+/** A role has the permissions of the running version, not those of the time the key was created. */
 export function permissionsOf(row: Row): readonly string[] {
   const role = row.role as string | null
   if (role !== null) return isRole(role) ? ROLES[role] : []
   return JSON.parse(row.permissions as string) as string[]
 }
 
-/** @param now ms; says whether the key has expired */
+/** @param now ms; decides whether the key has expired */
 export function presentKey(row: Row, now: number): ApiKey {
   return {
     id: row.id as string,

@@ -1,4 +1,4 @@
-// API keys: issued once, kept as hashes, recognised in one read.
+// API keys: stored as hashes, authenticated with one read.
 
 import type { Clock } from '../base/clock.ts'
 import { conflict, invalid, notFound } from '../base/errors.ts'
@@ -26,9 +26,9 @@ export interface KeyFilter {
   after: PageKey | null
 }
 
-/** Active keys a mailbox may have (decisions §5.3). */
+/** Maximum active keys of a mailbox (decisions §5.3). */
 export const MAILBOX_KEYS_MAX = 25
-/** Longest time an old secret works beside the new one (decisions §2.2). */
+/** Maximum grace period of a rotated secret, seconds (decisions §2.2). */
 export const GRACE_SECONDS_MAX = 86_400
 const NAME_MAX = 100
 const MINUTE_MS = 60_000
@@ -40,9 +40,9 @@ export class Keys {
   /** Keys whose last use is being written. */
   readonly #noting = new Set<string>()
 
-  constructor(parts: { db: Db; clock: Clock }) {
-    this.#db = parts.db
-    this.#clock = parts.clock
+  constructor(deps: { db: Db; clock: Clock }) {
+    this.#db = deps.db
+    this.#clock = deps.clock
   }
 
   /** @throws ProductError validation_error, conflict (too many keys of a mailbox) */
@@ -50,12 +50,12 @@ export class Keys {
     return this.#db.write((tx) => this.issueIn(tx, input))
   }
 
-  /** The same inside a unit of work of the caller. */
+  /** As `issue`, inside a unit of work of the caller. */
   async issueIn(tx: Tx, input: KeyInput): Promise<IssuedKey> {
     const now = this.#clock.now()
     const permissions = checkPermissions(input)
     checkExpiry(input.expiresAt, now)
-    if (input.mailboxId !== undefined) await this.#checkRoom(tx, input.mailboxId, now)
+    if (input.mailboxId !== undefined) await this.#checkKeyCount(tx, input.mailboxId, now)
     const secret = newSecret(input.kind === 'root' ? 'srk_' : 'smk_')
     const id = newId('key')
     await tx.insert('keys', {
@@ -75,9 +75,9 @@ export class Keys {
     return { record: presentKey(row!, now), secret }
   }
 
-  /** Who a secret stands for; undefined for one that is malformed, unknown, expired or revoked. */
+  /** The principal of a secret; undefined for one that is malformed, unknown, expired or revoked. */
   async recognise(secret: string): Promise<Recognised<TeamPrincipal | MailboxPrincipal> | undefined> {
-    // A typing error, or a guess, costs no read (decisions §1.2).
+    // A malformed secret costs no database read (decisions §1.2).
     if (!isSecret(secret)) return undefined
     const hash = sha256(secret)
     const row = await this.#db.read.get(
@@ -123,7 +123,7 @@ export class Keys {
     )
   }
 
-  /** Whether any root key was ever used: if not, nobody may have got to see one. */
+  /** Whether any root key was ever used; if not, the operator may not have seen one. */
   async hasUsedRoot(): Promise<boolean> {
     const row = await this.#db.read.get(`SELECT 1 FROM keys WHERE kind = 'root' AND last_used_at IS NOT NULL LIMIT 1`)
     return row !== undefined
@@ -134,7 +134,7 @@ export class Keys {
     return row && presentKey(row, this.#clock.now())
   }
 
-  /** Whose key it is; undefined when there is none of that id. For the operator: nobody else may learn it. */
+  /** The team of a key; undefined for an unknown id. Only for the operator. */
   async teamOf(id: string): Promise<string | undefined> {
     const row = await this.#db.read.get<{ team_id: string }>('SELECT team_id FROM keys WHERE id = ?', [id])
     return row?.team_id
@@ -151,8 +151,8 @@ export class Keys {
   }
 
   /**
-   * Renames a key or has it end earlier; an end can be set, never moved on.
-   * @param check sees the current record inside the unit of work and throws to refuse
+   * Renames a key or sets its expiry; an expiry can only be moved to an earlier time.
+   * @param check receives the current record inside the unit of work; throws to refuse
    * @throws ProductError not_found, conflict (not active), validation_error
    */
   async update(
@@ -172,7 +172,7 @@ export class Keys {
       const expiresAt = change.expiresAt ?? before
       checkExpiry(change.expiresAt, now)
       if (before !== null && expiresAt !== null && expiresAt > before) {
-        throw invalid('expires_at', 'too_big', 'The end of a key can be brought forward, not put off.')
+        throw invalid('expires_at', 'too_big', 'The expiry of a key can only be moved to an earlier time.')
       }
       await tx.run('UPDATE keys SET name = ?, expires_at = ? WHERE n = ?', [name, expiresAt, row.n])
       return presentKey({ ...row, name, expires_at: expiresAt }, now)
@@ -180,7 +180,7 @@ export class Keys {
   }
 
   /**
-   * Takes effect at once; doing it twice is no error.
+   * Revokes a key immediately. Idempotent.
    * @param check as in `update`
    * @throws ProductError not_found
    */
@@ -194,7 +194,7 @@ export class Keys {
     })
   }
 
-  /** Revokes every key of a mailbox, as part of deleting it. */
+  /** Revokes every key of a mailbox, in the unit of work that deletes it. */
   async revokeOf(tx: Tx, mailboxId: string): Promise<void> {
     await tx.run('UPDATE keys SET revoked_at = ? WHERE mailbox_id = ? AND revoked_at IS NULL', [
       this.#clock.now(),
@@ -202,14 +202,14 @@ export class Keys {
     ])
   }
 
-  /** Forgets every key of a mailbox that ends for good. */
+  /** Deletes every key of a purged mailbox. */
   async purgeOf(tx: Tx, mailboxId: string): Promise<void> {
     await tx.run('DELETE FROM keys WHERE mailbox_id = ?', [mailboxId])
   }
 
   /**
-   * Gives a key a new secret; the old one works for `graceSeconds` more.
-   * @param check sees the current record inside the unit of work and throws to refuse
+   * Rotates the secret of a key; the old one is valid for `graceSeconds` more.
+   * @param check receives the current record inside the unit of work; throws to refuse
    * @throws ProductError not_found, validation_error, conflict (the key is not active)
    */
   async rotate(
@@ -220,7 +220,11 @@ export class Keys {
   ): Promise<IssuedKey> {
     if (!Number.isInteger(graceSeconds) || graceSeconds < 0 || graceSeconds > GRACE_SECONDS_MAX) {
       const rule = graceSeconds > GRACE_SECONDS_MAX ? 'too_big' : 'too_small'
-      throw invalid('grace_seconds', rule, `The grace time must be 0 to ${GRACE_SECONDS_MAX} whole seconds.`)
+      throw invalid(
+        'grace_seconds',
+        rule,
+        `The grace period must be a whole number of seconds from 0 to ${GRACE_SECONDS_MAX}.`,
+      )
     }
     return this.#db.write(async (tx) => {
       const now = this.#clock.now()
@@ -228,10 +232,11 @@ export class Keys {
       check(presentKey(row, now))
       const secret = newSecret(row.kind === 'root' ? 'srk_' : 'smk_')
       const columns = secretColumns(secret)
-      const kept = graceSeconds > 0 ? { hash: row.hash, until: now + graceSeconds * 1000 } : { hash: null, until: null }
+      const previous =
+        graceSeconds > 0 ? { hash: row.hash, until: now + graceSeconds * 1000 } : { hash: null, until: null }
       await tx.run(
         'UPDATE keys SET hash = ?, prefix = ?, last4 = ?, previous_hash = ?, previous_until = ? WHERE n = ?',
-        [columns.hash, columns.prefix, columns.last4, kept.hash, kept.until, row.n],
+        [columns.hash, columns.prefix, columns.last4, previous.hash, previous.until, row.n],
       )
       return { record: presentKey({ ...row, ...columns }, now), secret }
     })
@@ -244,17 +249,17 @@ export class Keys {
     return row
   }
 
-  async #checkRoom(tx: Tx, mailboxId: string, now: number): Promise<void> {
+  async #checkKeyCount(tx: Tx, mailboxId: string, now: number): Promise<void> {
     const row = await tx.get<{ count: number }>(
       `SELECT count(*) AS count FROM keys WHERE mailbox_id = ? AND ${ACTIVE}`,
       [mailboxId, now],
     )
     if (row!.count >= MAILBOX_KEYS_MAX) {
-      throw conflict(`The mailbox already has ${MAILBOX_KEYS_MAX} active API keys.`)
+      throw conflict(`The mailbox already has ${MAILBOX_KEYS_MAX} active API keys. Revoke one first.`)
     }
   }
 
-  // Nobody waits for this write, and a busy key costs one a minute.
+  // Written in the background, at most once a minute per key.
   #noteUse(row: Row, now: number): void {
     const id = row.id as string
     const minute = now - (now % MINUTE_MS)
@@ -262,7 +267,7 @@ export class Keys {
     this.#noting.add(id)
     this.#db
       .write((tx) => tx.run('UPDATE keys SET last_used_at = ? WHERE n = ?', [minute, row.n]))
-      // A note that could not be written is made by the next use; the use itself must not fail for it.
+      // The next use writes it again; a failed write must not fail the request.
       .catch(() => {})
       .finally(() => this.#noting.delete(id))
   }

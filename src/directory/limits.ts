@@ -1,10 +1,10 @@
-// The counts of requests per minute that survive a restart.
+// Persisted rate-limit counters, so that limits survive a restart.
 
 import type { Db } from '../db/db.ts'
 
-/** How often somebody asked within one window. */
+/** The requests of one subject within one window. */
 export interface RateCount {
-  /** A key's id, or the address of one without a key. */
+  /** The id of a key, or the IP address of a client without one. */
   subject: string
   /** Start of the window, ms. */
   windowStart: number
@@ -29,7 +29,7 @@ export class Limits {
     )
   }
 
-  /** Writes counts over the older ones of their subjects, and forgets the windows before `windowStart`. */
+  /** Upserts counts by subject, and deletes the windows before `windowStart`. */
   async save(counts: readonly RateCount[], windowStart: number): Promise<void> {
     await this.#db.write(async (tx) => {
       await tx.run('DELETE FROM rate_counts WHERE window_start < ?', [windowStart])

@@ -1,11 +1,11 @@
-// What may be asked of a mailbox: its address, its quota, its name, through whom it may send (decisions §5.2).
+// Validation of mailboxes: address, quota, display name and send scope (decisions §5.2).
 
 import { invalid } from '../base/errors.ts'
 import type { Reader } from '../db/db.ts'
 import { domainName } from './domain-name.ts'
 import { checkName } from './teams.ts'
 
-/** Through which sending accounts a mailbox sends. */
+/** The sending accounts a mailbox may use. */
 export type SendScope =
   | { type: 'all' }
   | { type: 'providers'; providerIds: readonly string[] }
@@ -21,29 +21,33 @@ const EMAIL_MAX = 254
 const LOCAL_MAX = 64
 
 /** An address split and in stored form. */
-export interface MailboxAddress {
+export interface CheckedAddress {
   email: string
   domain: string
 }
 
 /** @throws ProductError validation_error on `email` */
-export function checkAddress(text: string): MailboxAddress {
+export function checkAddress(text: string): CheckedAddress {
   const cut = text.lastIndexOf('@')
   const local = text.slice(0, Math.max(cut, 0)).toLowerCase()
   const domain = domainName(text.slice(cut + 1))
   if (cut < 1 || domain === null) throw invalid('email', 'invalid_format', 'The email must have the form name@domain.')
   if (local.includes('+')) {
-    throw invalid('email', 'invalid_format', 'The name before the @ must not hold a +, which marks sub-addresses.')
+    throw invalid('email', 'invalid_format', 'The part before the @ must not contain +, which marks sub-addresses.')
   }
   if (!/^[a-z0-9_-]+(\.[a-z0-9_-]+)*$/.test(local)) {
-    throw invalid('email', 'invalid_format', 'The name before the @ must be made of a-z, 0-9, _, - and single dots.')
+    throw invalid(
+      'email',
+      'invalid_format',
+      'The part before the @ may contain only a-z, 0-9, _, - and single dots between them.',
+    )
   }
   const email = `${local}@${domain}`
   if (local.length > LOCAL_MAX || email.length > EMAIL_MAX) {
     throw invalid(
       'email',
       'too_big',
-      `The email must have at most ${LOCAL_MAX} characters before the @, ${EMAIL_MAX} in all.`,
+      `The email must have at most ${LOCAL_MAX} characters before the @ and ${EMAIL_MAX} in total.`,
     )
   }
   return { email, domain }
@@ -68,15 +72,15 @@ export function checkQuota(bytes: number): number {
   return bytes
 }
 
-/** The accounts or groups a scope names that are none of the team's. */
-export type ForeignIn = (reader: Reader, teamId: string, scope: SendScope) => Promise<ReadonlySet<string>>
+/** The ids in a scope that are no accounts or groups of the team. */
+export type FindForeignIds = (reader: Reader, teamId: string, scope: SendScope) => Promise<ReadonlySet<string>>
 
-/** @throws ProductError validation_error on `send_scope`: what is not the team's is told like what does not exist */
+/** @throws ProductError validation_error on `send_scope`: an id of another team is reported like an unknown one */
 export async function checkSendScope(
   reader: Reader,
   teamId: string,
   scope: SendScope,
-  foreignIn: ForeignIn,
+  foreignIn: FindForeignIds,
 ): Promise<SendScope> {
   if (scope.type === 'all') return scope
   const foreign = await foreignIn(reader, teamId, scope)
@@ -88,7 +92,7 @@ export async function checkSendScope(
   return scope
 }
 
-/** What can be changed of a mailbox; what is left out stays. */
+/** Changes of a mailbox; omitted members stay unchanged. */
 export interface MailboxChange {
   displayName?: string | null
   quotaBytes?: number

@@ -1,4 +1,4 @@
-// A mailbox as it is shown, and its row.
+// Maps rows of `mailboxes` to records and back.
 
 import type { Row } from '../db/db.ts'
 import type { SendScope } from './mailbox-input.ts'
@@ -21,11 +21,11 @@ export interface Mailbox {
   updatedAt: number
   suspendedAt: number | null
   deletedAt: number | null
-  /** Names the text of the script that is run over its mail (see sieve-scripts.ts); null without one. */
+  /** Hash of its active Sieve script (see sieve-scripts.ts); null without one. */
   scriptKey: string | null
 }
 
-/** Everything but which script it has, which is set apart. */
+/** All columns but `script_key`, which `setScript` writes. */
 export function mailboxRow(mailbox: Mailbox): Row {
   return {
     id: mailbox.id,

@@ -1,16 +1,16 @@
-// Looking at mailboxes: by id and address, in lists, and who receives what is sent to an address.
+// Reading mailboxes: by id and address, in lists, and by recipient address.
 
 import type { Clock } from '../base/clock.ts'
 import { conflict } from '../base/errors.ts'
 import type { Config } from '../config/config.ts'
 import type { Db, Reader, Row, SqlValue, Tx } from '../db/db.ts'
 import { type Page, type PageKey, pageOf } from '../db/page.ts'
-import { aliasAt } from './aliases-rows.ts'
+import { aliasAt } from './aliases.ts'
 import { domainName } from './domain-name.ts'
 import type { Domains } from './domains.ts'
 import { baseLocal } from './local-part.ts'
 import { type Mailbox, type MailboxStatus, presentMailbox } from './mailbox-record.ts'
-import { findReceiver, type Receiver } from './receiver.ts'
+import { findReceiver, type ReceiverLookup } from './receiver.ts'
 
 export interface MailboxFilter {
   /** Active and suspended ones unless given. */
@@ -23,27 +23,27 @@ export interface MailboxFilter {
   after: PageKey | null
 }
 
-interface Parts {
+interface Deps {
   db: Db
   clock: Clock
   config: Config
   domains: Domains
 }
 
-/** What is asked of mailboxes; nothing here changes one. */
+/** The read-only half of `Mailboxes`. */
 export class MailboxReads {
-  readonly #parts: Parts
+  readonly #deps: Deps
 
-  constructor(parts: Parts) {
-    this.#parts = parts
+  constructor(deps: Deps) {
+    this.#deps = deps
   }
 
-  /** Undefined also for one whose content is erased: only logs know of it. */
+  /** Undefined also for a purged mailbox, which only logs refer to. */
   async get(teamId: string, id: string): Promise<Mailbox | undefined> {
-    return this.getIn(this.#parts.db.read, teamId, id)
+    return this.getIn(this.#deps.db.read, teamId, id)
   }
 
-  /** The same inside a unit of work of the caller. */
+  /** As `get`, inside a unit of work of the caller. */
   async getIn(reader: Reader, teamId: string, id: string): Promise<Mailbox | undefined> {
     const row = await reader.get('SELECT * FROM mailboxes WHERE id = ? AND team_id = ? AND purged_at IS NULL', [
       id,
@@ -52,13 +52,13 @@ export class MailboxReads {
     return row && presentMailbox(row)
   }
 
-  /** Whether a mailbox is the team's or was before its content was erased. */
+  /** Whether a mailbox is the team's, also when purged. */
   async wasOf(teamId: string, id: string): Promise<boolean> {
-    const row = await this.#parts.db.read.get('SELECT 1 FROM mailboxes WHERE id = ? AND team_id = ?', [id, teamId])
+    const row = await this.#deps.db.read.get('SELECT 1 FROM mailboxes WHERE id = ? AND team_id = ?', [id, teamId])
     return row !== undefined
   }
 
-  async byId(id: string, reader: Reader = this.#parts.db.read): Promise<Mailbox | undefined> {
+  async byId(id: string, reader: Reader = this.#deps.db.read): Promise<Mailbox | undefined> {
     const row = await reader.get('SELECT * FROM mailboxes WHERE id = ?', [id])
     return row && presentMailbox(row)
   }
@@ -67,7 +67,7 @@ export class MailboxReads {
   async byEmail(email: string): Promise<Mailbox | undefined> {
     const cut = email.lastIndexOf('@')
     const name = domainName(email.slice(cut + 1))
-    const domain = name === null ? undefined : await this.#parts.domains.byName(name)
+    const domain = name === null ? undefined : await this.#deps.domains.byName(name)
     return domain && this.at(domain.id, `${email.slice(0, Math.max(cut, 0)).toLowerCase()}@${name}`)
   }
 
@@ -84,8 +84,8 @@ export class MailboxReads {
     if (filter.isAgent !== undefined) add('is_agent = ?', filter.isAgent)
     if (filter.search !== undefined) add('instr(search_text, ?) > 0', filter.search.toLowerCase())
     if (filter.after !== null) add('(created_at, n) < (?, ?)', ...filter.after)
-    const { db } = this.#parts
-    // A search may have to look at every mailbox of the team.
+    const { db } = this.#deps
+    // A search may scan every mailbox of the team.
     const reader = filter.search === undefined ? db.read : db.scan
     const rows = await reader.all(
       `SELECT * FROM mailboxes WHERE ${where.join(' AND ')} ORDER BY created_at DESC, n DESC LIMIT ?`,
@@ -94,48 +94,48 @@ export class MailboxReads {
     return pageOf(rows, filter.limit, (row) => [row.created_at as number, row.n as number], presentMailbox)
   }
 
-  /** Who receives what is sent to an address; see `findReceiver`. */
-  receiver(localPart: string, domain: string | null): Promise<Receiver> {
-    const { domains, config, clock } = this.#parts
+  /** The recipient mailbox of an address; see `findReceiver`. */
+  receiver(localPart: string, domain: string | null): Promise<ReceiverLookup> {
+    const { domains, config, clock } = this.#deps
     return findReceiver({ mailboxes: this, domains, mailHosts: config.MAIL_HOSTS, now: clock.now() }, localPart, domain)
   }
 
   /** The mailbox of exactly this lower-case address at a domain; never a deleted one. */
   at(domainId: string, email: string): Promise<Mailbox | undefined> {
-    return readAt(this.#parts.db.read, domainId, email)
+    return readAt(this.#deps.db.read, domainId, email)
   }
 
-  /** The mailbox mail for exactly this lower-case address reaches, as its own or as an alias; never a deleted one. */
+  /** The mailbox with exactly this lower-case address or alias; never a deleted one. */
   async reachedAt(domainId: string, email: string): Promise<Mailbox | undefined> {
     const own = await this.at(domainId, email)
     if (own !== undefined) return own
-    const id = await aliasAt(this.#parts.db.read, domainId, email)
+    const id = await aliasAt(this.#deps.db.read, domainId, email)
     return id === undefined ? undefined : this.byId(id)
   }
 
-  /** The oldest active mailbox of a domain, of a team, or of the whole appliance; those of agents aside. */
+  /** The oldest active mailbox of a domain, of a team, or of the whole appliance; agents excluded. */
   async oldest(of: { domainId: string } | { teamId: string } | 'all'): Promise<Mailbox | undefined> {
     const first = (condition: string, ...values: SqlValue[]) =>
-      this.#parts.db.read.get(`SELECT * FROM mailboxes WHERE ${condition} LIMIT 1`, values)
-    const fit = `status = 'active' AND is_agent = 0`
+      this.#deps.db.read.get(`SELECT * FROM mailboxes WHERE ${condition} LIMIT 1`, values)
+    const eligible = `status = 'active' AND is_agent = 0`
     let row: Row | undefined
-    if (of === 'all') row = await first(`${fit} ORDER BY n`)
-    else if ('domainId' in of) row = await first(`domain_id = ? AND ${fit} ORDER BY n`, of.domainId)
-    // This order is that of the index, so that nothing is sorted.
-    else row = await first(`team_id = ? AND ${fit} ORDER BY created_at, n`, of.teamId)
+    if (of === 'all') row = await first(`${eligible} ORDER BY n`)
+    else if ('domainId' in of) row = await first(`domain_id = ? AND ${eligible} ORDER BY n`, of.domainId)
+    // The order of the index, so that SQLite does not sort.
+    else row = await first(`team_id = ? AND ${eligible} ORDER BY created_at, n`, of.teamId)
     return row && presentMailbox(row)
   }
 
-  /** Mailboxes deleted at `before` (ms) or earlier whose content is still there, those longest deleted first. */
+  /** Mailboxes deleted at `before` (ms) or earlier that are not purged, the longest deleted first. */
   async toPurge(before: number, limit: number): Promise<string[]> {
-    const rows = await this.#parts.db.read.all<{ id: string }>(
+    const rows = await this.#deps.db.read.all<{ id: string }>(
       'SELECT id FROM mailboxes WHERE deleted_at <= ? AND purged_at IS NULL ORDER BY deleted_at, n LIMIT ?',
       [before, limit],
     )
     return rows.map(({ id }) => id)
   }
 
-  /** The address of a mailbox, not a deleted one, whose scope names that account or group. */
+  /** The address of a mailbox, unless deleted, whose send scope contains that account or group. */
   async namingInScope(tx: Tx, teamId: string, id: string): Promise<string | undefined> {
     const row = await tx.get<{ email: string }>(
       `SELECT email FROM mailboxes WHERE team_id = ? AND status <> 'deleted' AND instr(send_scope, ?) > 0 LIMIT 1`,
@@ -152,8 +152,8 @@ export class MailboxReads {
     return row !== undefined
   }
 
-  /** Whether a mailbox that is not deleted lies at a domain and has that address, a `+tag` aside. */
-  async liesAt(reader: Reader, id: string, domainId: string, email: string): Promise<boolean> {
+  /** Whether a mailbox, unless deleted, has that address at a domain; a `+tag` is ignored. */
+  async hasAddress(reader: Reader, id: string, domainId: string, email: string): Promise<boolean> {
     const cut = email.lastIndexOf('@')
     const plain = `${baseLocal(email.slice(0, cut))}${email.slice(cut).toLowerCase()}`
     const found = await readAt(reader, domainId, plain)
@@ -173,5 +173,5 @@ export async function readAt(reader: Reader, domainId: string, email: string): P
 /** @throws ProductError conflict for the address of a mailbox or alias */
 export async function refuseTaken(tx: Tx, domainId: string, email: string): Promise<void> {
   const holder = (await readAt(tx, domainId, email))?.id ?? (await aliasAt(tx, domainId, email))
-  if (holder !== undefined) throw conflict('The address is in use.', 'email')
+  if (holder !== undefined) throw conflict('The address is already in use.', 'email')
 }

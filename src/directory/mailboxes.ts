@@ -1,11 +1,11 @@
-// Mailboxes: addresses with a quota, made, changed and ended.
+// Creating, changing, suspending, deleting and purging mailboxes.
 
 import type { Clock } from '../base/clock.ts'
 import { conflict, invalid, notFound } from '../base/errors.ts'
 import { newId } from '../base/ids.ts'
 import type { Config } from '../config/config.ts'
 import type { Db, Tx } from '../db/db.ts'
-import { dropAliases } from './aliases-rows.ts'
+import { dropAliases } from './aliases.ts'
 import type { Domains } from './domains.ts'
 import type { Filters } from './filters.ts'
 import type { KeyInput } from './key-input.ts'
@@ -16,7 +16,7 @@ import {
   checkQuota,
   checkReason,
   checkSendScope,
-  type ForeignIn,
+  type FindForeignIds,
   type MailboxChange,
   QUOTA_DEFAULT_BYTES,
   type SendScope,
@@ -34,7 +34,7 @@ export interface MailboxInput {
   sendScope?: SendScope
 }
 
-interface MailboxParts {
+interface MailboxDeps {
   db: Db
   clock: Clock
   config: Config
@@ -42,21 +42,21 @@ interface MailboxParts {
   keys: Keys
   filters: Filters
   sieveScripts: SieveScripts
-  /** Makes the mail side of a new mailbox: folders and counters. */
+  /** Creates the mail account of a new mailbox: folders and counters. */
   openAccount(tx: Tx, mailboxId: string, email: string): Promise<void>
-  /** Tells clients of a mailbox that the room it may take was changed. */
-  noteRoom(tx: Tx, mailboxId: string): Promise<void>
-  foreignIn: ForeignIn
-  /** Ends links and sessions that went through a mailbox. */
+  /** Records a changed quota, so that clients of the mailbox are notified. */
+  noteQuotaChange(tx: Tx, mailboxId: string): Promise<void>
+  findForeignIds: FindForeignIds
+  /** Ends the sign-in links mailed to a mailbox, and their sessions. */
   endSignInsThrough(tx: Tx, mailboxId: string): Promise<void>
 }
 
-/** Sees the current record inside the unit of work, and throws to refuse. */
+/** Receives the current record inside the unit of work; throws to refuse. */
 type Check = (current: Mailbox, tx: Tx) => void | Promise<void>
 type Change = (mailbox: Mailbox, now: number, tx: Tx) => Mailbox | Promise<Mailbox>
 
-/** What a mailbox is before anything happened to it. */
-const BLANK = {
+/** The initial state of a mailbox. */
+const INITIAL = {
   displayName: null,
   sendScope: { type: 'all' },
   status: 'active',
@@ -69,24 +69,24 @@ const BLANK = {
 } as const
 
 export class Mailboxes extends MailboxReads {
-  readonly #parts: MailboxParts
+  readonly #deps: MailboxDeps
 
-  constructor(parts: MailboxParts) {
-    super(parts)
-    this.#parts = parts
+  constructor(deps: MailboxDeps) {
+    super(deps)
+    this.#deps = deps
   }
 
   /** @throws ProductError validation_error (also for a domain that is not the team's or not verified), conflict */
   create(teamId: string, input: MailboxInput): Promise<Mailbox> {
-    return this.#parts.db.write((tx) => this.#createIn(tx, teamId, input))
+    return this.#deps.db.write((tx) => this.#createIn(tx, teamId, input))
   }
 
-  /** The same together with its first API key, both or neither. */
+  /** Creates a mailbox and its first API key in one unit of work. */
   createWithKey(teamId: string, input: MailboxInput, createdBy: string): Promise<{ mailbox: Mailbox; key: IssuedKey }> {
-    return this.#parts.db.write(async (tx) => {
+    return this.#deps.db.write(async (tx) => {
       const mailbox = await this.#createIn(tx, teamId, input)
       const name = mailbox.email.slice(0, mailbox.email.lastIndexOf('@'))
-      const key = await this.#parts.keys.issueIn(tx, {
+      const key = await this.#deps.keys.issueIn(tx, {
         teamId,
         kind: 'mailbox',
         mailboxId: mailbox.id,
@@ -97,29 +97,32 @@ export class Mailboxes extends MailboxReads {
     })
   }
 
-  /** A key made while the mailbox ends would outlive it: one unit of work. @throws ProductError not_found, conflict, validation_error */
+  /**
+   * Issues a key in one unit of work with the check, so that no key outlives a deleted mailbox.
+   * @throws ProductError not_found, conflict, validation_error
+   */
   issueKey(
     teamId: string,
     id: string,
     input: Pick<KeyInput, 'name' | 'permissions' | 'expiresAt' | 'createdBy'>,
     check?: Check,
   ): Promise<IssuedKey> {
-    return this.#parts.db.write(async (tx) => {
+    return this.#deps.db.write(async (tx) => {
       const mailbox = await this.getIn(tx, teamId, id)
       if (mailbox === undefined) throw notFound('mailbox')
       await check?.(mailbox, tx)
       if (mailbox.status === 'deleted') throw conflict('The mailbox is deleted.')
-      return this.#parts.keys.issueIn(tx, { ...input, teamId, kind: 'mailbox', mailboxId: id })
+      return this.#deps.keys.issueIn(tx, { ...input, teamId, kind: 'mailbox', mailboxId: id })
     })
   }
 
   /**
-   * @param usedBytes what the mailbox holds today; a quota below it is refused
-   * @param check sees the current record inside the unit of work and throws to refuse
+   * @param usedBytes the current usage; a quota below it is refused
+   * @param check receives the current record inside the unit of work; throws to refuse
    * @throws ProductError not_found, conflict (deleted), validation_error
    */
   update(teamId: string, id: string, change: MailboxChange, usedBytes: number, check?: Check): Promise<Mailbox> {
-    const { foreignIn, noteRoom } = this.#parts
+    const { findForeignIds: foreignIn, noteQuotaChange: noteRoom } = this.#deps
     return this.#change(teamId, id, async (mailbox, _now, tx) => {
       await check?.(mailbox, tx)
       if (mailbox.status === 'deleted') throw conflict('The mailbox is deleted.')
@@ -129,7 +132,7 @@ export class Mailboxes extends MailboxReads {
           : await checkSendScope(tx, teamId, change.sendScope, foreignIn)
       const quotaBytes = change.quotaBytes === undefined ? mailbox.quotaBytes : checkQuota(change.quotaBytes)
       if (quotaBytes !== mailbox.quotaBytes && quotaBytes < usedBytes) {
-        throw invalid('quota_bytes', 'below_usage', `The mailbox already holds ${usedBytes} bytes.`)
+        throw invalid('quota_bytes', 'below_usage', `The mailbox already uses ${usedBytes} bytes. Set a larger quota.`)
       }
       if (quotaBytes !== mailbox.quotaBytes) await noteRoom(tx, id)
       return {
@@ -141,12 +144,12 @@ export class Mailboxes extends MailboxReads {
     })
   }
 
-  /** Mail to it is refused and it cannot send; reading goes on. @throws ProductError not_found, conflict (deleted) */
+  /** Suspends a mailbox: mail to it is rejected and it cannot send; reading works. @throws ProductError not_found, conflict (deleted) */
   suspend(teamId: string, id: string, reason?: string, check?: Check): Promise<Mailbox> {
-    return this.#parts.db.write((tx) => this.suspendIn(tx, teamId, id, reason, check))
+    return this.#deps.db.write((tx) => this.suspendIn(tx, teamId, id, reason, check))
   }
 
-  /** The same inside a unit of work of the caller. */
+  /** As `suspend`, inside a unit of work of the caller. */
   suspendIn(tx: Tx, teamId: string, id: string, reason?: string, check?: Check): Promise<Mailbox> {
     return this.#changeIn(tx, teamId, id, async (mailbox, now) => {
       await check?.(mailbox, tx)
@@ -160,7 +163,7 @@ export class Mailboxes extends MailboxReads {
     })
   }
 
-  /** @param check sees the record inside the unit of work, and throws to refuse @throws ProductError not_found, conflict (deleted) */
+  /** @param check receives the record inside the unit of work; throws to refuse @throws ProductError not_found, conflict (deleted) */
   reactivate(teamId: string, id: string, check?: Check): Promise<Mailbox> {
     return this.#change(teamId, id, async (mailbox, _now, tx) => {
       if (mailbox.status === 'deleted') throw conflict('The mailbox is deleted.')
@@ -169,9 +172,9 @@ export class Mailboxes extends MailboxReads {
     })
   }
 
-  /** The end of a deleted mailbox whose content is erased: what is left of it is its address, for the logs. */
+  /** Marks a deleted mailbox as purged after its content is erased; only its address is kept, for the logs. */
   async purge(id: string): Promise<void> {
-    const { db, clock, keys, filters, sieveScripts } = this.#parts
+    const { db, clock, keys, filters, sieveScripts } = this.#deps
     await db.write(async (tx) => {
       await keys.purgeOf(tx, id)
       await filters.drop(tx, id)
@@ -184,10 +187,10 @@ export class Mailboxes extends MailboxReads {
     })
   }
 
-  /** A mailbox that was deleted by a wrong clock, before it was made or ahead of now, is kept from now on. @param slackMs ms */
+  /** Counts the retention of a mailbox from now where a wrong clock deleted it: before it was created, or ahead of now. @param slackMs ms */
   async redateDeleted(slackMs: number): Promise<void> {
-    const now = this.#parts.clock.now()
-    await this.#parts.db.write((tx) =>
+    const now = this.#deps.clock.now()
+    await this.#deps.db.write((tx) =>
       tx.run(
         'UPDATE mailboxes SET deleted_at = ? WHERE purged_at IS NULL AND (deleted_at < created_at - ? OR deleted_at > ?)',
         [now, slackMs, now + slackMs],
@@ -195,40 +198,40 @@ export class Mailboxes extends MailboxReads {
     )
   }
 
-  /** Final: its keys end, its address and its aliases are free at once. Doing it twice is no error. @throws ProductError not_found */
+  /** Deletes a mailbox for good: revokes its keys, frees its address and aliases immediately. Idempotent. @throws ProductError not_found */
   delete(teamId: string, id: string, check?: Check): Promise<Mailbox> {
     return this.#change(teamId, id, async (mailbox, now, tx) => {
       if (mailbox.status === 'deleted') return mailbox
       await check?.(mailbox, tx)
-      await this.#parts.keys.revokeOf(tx, id)
+      await this.#deps.keys.revokeOf(tx, id)
       await dropAliases(tx, id)
-      await this.#parts.endSignInsThrough(tx, id)
+      await this.#deps.endSignInsThrough(tx, id)
       return { ...mailbox, status: 'deleted', deletedAt: now }
     })
   }
 
   /**
-   * An address a team may give to a new mailbox or alias.
+   * Checks that a team may use an address for a new mailbox or alias.
    * @throws ProductError validation_error (also for a domain that is not the team's or not verified), conflict
    */
   async freeAddress(tx: Tx, teamId: string, written: string): Promise<{ email: string; domainId: string }> {
     const { email, domain: name } = checkAddress(written)
-    const domain = await this.#parts.domains.ofTeam(tx, teamId, name)
-    if (domain === undefined) throw invalid('email', 'not_found', `The team has no domain ${name}.`)
+    const domain = await this.#deps.domains.ofTeam(tx, teamId, name)
+    if (domain === undefined) throw invalid('email', 'not_found', `The team has no domain ${name}. Add it first.`)
     if (domain.verificationStatus !== 'verified') {
-      throw invalid('email', 'unverified_domain', `The domain ${name} is not verified.`)
+      throw invalid('email', 'unverified_domain', `The domain ${name} is not verified. Verify it first.`)
     }
     await refuseTaken(tx, domain.id, email)
     return { email, domainId: domain.id }
   }
 
   async #createIn(tx: Tx, teamId: string, input: MailboxInput): Promise<Mailbox> {
-    const { clock, openAccount, foreignIn } = this.#parts
+    const { clock, openAccount, findForeignIds: foreignIn } = this.#deps
     const displayName = checkDisplayName(input.displayName ?? null)
     const address = await this.freeAddress(tx, teamId, input.email)
     const now = clock.now()
     const mailbox: Mailbox = {
-      ...BLANK,
+      ...INITIAL,
       ...address,
       id: newId('mailbox'),
       teamId,
@@ -243,16 +246,16 @@ export class Mailboxes extends MailboxReads {
     return mailbox
   }
 
-  /** The inbox of a new agent, as part of its registration; its mail side is set up later. @throws ProductError conflict */
+  /** Creates the inbox of a new agent in the unit of work of its registration; its mail account is created later. @throws ProductError conflict */
   async createForAgent(
     tx: Tx,
     inbox: { teamId: string; domainId: string; email: string; quotaBytes: number; registrationId: string },
   ): Promise<Mailbox> {
     await refuseTaken(tx, inbox.domainId, inbox.email)
     const { registrationId, ...given } = inbox
-    const now = this.#parts.clock.now()
+    const now = this.#deps.clock.now()
     const mailbox: Mailbox = {
-      ...BLANK,
+      ...INITIAL,
       ...given,
       id: newId('mailbox'),
       isAgent: true,
@@ -264,29 +267,29 @@ export class Mailboxes extends MailboxReads {
     return mailbox
   }
 
-  /** Gives a mailbox at least so much room. */
+  /** Raises the quota of a mailbox to at least `bytes`. */
   async raiseQuota(tx: Tx, id: string, bytes: number): Promise<void> {
     await tx.run('UPDATE mailboxes SET quota_bytes = max(quota_bytes, ?), updated_at = ? WHERE id = ?', [
       bytes,
-      this.#parts.clock.now(),
+      this.#deps.clock.now(),
       id,
     ])
-    await this.#parts.noteRoom(tx, id)
+    await this.#deps.noteQuotaChange(tx, id)
   }
 
-  /** Says which script is run over the mail of a mailbox. */
+  /** Sets the active Sieve script of a mailbox. @param key hash of its text; null for none */
   async setScript(tx: Tx, id: string, key: string | null): Promise<void> {
     await tx.run('UPDATE mailboxes SET script_key = ? WHERE id = ?', [key, id])
   }
 
   #change(teamId: string, id: string, change: Change): Promise<Mailbox> {
-    return this.#parts.db.write((tx) => this.#changeIn(tx, teamId, id, change))
+    return this.#deps.db.write((tx) => this.#changeIn(tx, teamId, id, change))
   }
 
   async #changeIn(tx: Tx, teamId: string, id: string, change: Change): Promise<Mailbox> {
     const row = await tx.get('SELECT * FROM mailboxes WHERE id = ? AND team_id = ? AND purged_at IS NULL', [id, teamId])
     if (row === undefined) throw notFound('mailbox')
-    const now = this.#parts.clock.now()
+    const now = this.#deps.clock.now()
     const mailbox = presentMailbox(row)
     const next = await change(mailbox, now, tx)
     if (next === mailbox) return mailbox

@@ -1,4 +1,4 @@
-// Keys of the operator: they open the operator's listener and nothing else (decisions §1.2, §2.4).
+// API keys of the operator, valid only on the operator listener (decisions §1.2, §2.4).
 
 import type { Clock } from '../base/clock.ts'
 import { newId } from '../base/ids.ts'
@@ -19,7 +19,7 @@ export class OperatorKeys {
     this.#clock = clock
   }
 
-  /** @returns the key's id and its secret, which is not kept. @throws ProductError validation_error on `name` */
+  /** @returns the id and the secret, which is stored only as a hash. @throws ProductError validation_error on `name` */
   async issue(name: string): Promise<{ id: string; secret: string }> {
     const [id, secret] = [newId('key'), newSecret(PREFIX)]
     const row = { id, name: checkName(name, NAME_MAX), hash: sha256(secret), created_at: this.#clock.now() }
@@ -27,7 +27,7 @@ export class OperatorKeys {
     return { id, secret }
   }
 
-  /** Who a secret stands for; undefined for one that is malformed, unknown or revoked. */
+  /** The principal of a secret; undefined for one that is malformed, unknown or revoked. */
   async recognise(secret: string): Promise<OperatorPrincipal | undefined> {
     if (!secret.startsWith(PREFIX) || !isSecret(secret)) return undefined
     const row = await this.#db.read.get<{ id: string }>(
@@ -37,7 +37,7 @@ export class OperatorKeys {
     return row && { kind: 'operator', keyId: row.id }
   }
 
-  /** Ends all keys, at once. @returns how many */
+  /** Revokes all keys immediately. @returns how many */
   async revokeAll(): Promise<number> {
     const { changes } = await this.#db.write((tx) =>
       tx.run('UPDATE operator_keys SET revoked_at = ? WHERE revoked_at IS NULL', [this.#clock.now()]),

@@ -1,4 +1,4 @@
-// What a key may do: the catalogue of permissions, the built-in roles, and how a granted set answers a wanted one.
+// The catalogue of permissions, the built-in roles, and checks of granted permissions.
 
 const NAMESPACES: Readonly<Record<string, readonly string[]>> = {
   provider: ['read', 'create', 'update', 'delete', 'manage'],
@@ -27,7 +27,7 @@ export const MAILBOX_SCOPES = ['mailbox.read', 'email.receive', 'mailbox.write',
 
 export type Role = 'root:full' | 'root:readonly' | 'root:webhook_admin'
 
-/** What each built-in role holds (specification §5.2). */
+/** The permissions of each built-in role (specification §5.2). */
 export const ROLES: Readonly<Record<Role, readonly string[]>> = {
   'root:full': Object.keys(NAMESPACES).map((namespace) => `${namespace}.*`),
   'root:readonly': PERMISSIONS.filter((permission) => permission.endsWith('.read')),
@@ -49,8 +49,8 @@ export function allows(granted: readonly string[], needed: string): boolean {
 }
 
 /**
- * True when whoever holds `granted` may hand out `wanted`. A wanted wildcard needs a granted wildcard: a list of today's
- * permissions does not include those a later version adds.
+ * True when a holder of `granted` may grant `wanted`. A wanted wildcard needs a granted wildcard: a list of single permissions does not
+ * include those of later versions.
  */
 export function isSubset(wanted: readonly string[], granted: readonly string[]): boolean {
   return wanted.every((permission) => allows(granted, permission))

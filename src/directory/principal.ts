@@ -1,6 +1,6 @@
-// Who is asking: what a credential stands for once it has been recognised.
+// Principals: the identities of authenticated credentials.
 
-/** A root key speaks for a team. */
+/** The principal of a root key: a team. */
 export interface TeamPrincipal {
   kind: 'team'
   keyId: string
@@ -8,26 +8,26 @@ export interface TeamPrincipal {
   permissions: readonly string[]
 }
 
-/** A mailbox key speaks for one mailbox. */
+/** The principal of a mailbox key: one mailbox. */
 export interface MailboxPrincipal {
   kind: 'mailbox'
   keyId: string
   teamId: string
   mailboxId: string
   permissions: readonly string[]
-  /** Set when an agent's token speaks for its inbox; `keyId` is then the registration, whose tokens count as one. */
-  agent?: AgentPart
+  /** Set for an agent's token; `keyId` is then the registration, whose tokens share one rate limit. */
+  agent?: AgentCredential
 }
 
-/** What an agent's token adds to a mailbox credential. */
-export interface AgentPart {
+/** Additional facts of an agent's token. */
+export interface AgentCredential {
   /** `areg_…` */
   registrationId: string
-  /** The scopes of the token, whichever resource it is shown to. */
+  /** The scopes of the token, regardless of the resource it is used at. */
   scope: string
 }
 
-/** An operator's key speaks for the whole appliance, on the operator's own listener and nowhere else. */
+/** The principal of an operator key: the appliance; only on the operator listener. */
 export interface OperatorPrincipal {
   kind: 'operator'
   keyId: string
@@ -35,7 +35,7 @@ export interface OperatorPrincipal {
 
 export type Principal = TeamPrincipal | MailboxPrincipal | OperatorPrincipal
 
-/** What looking a secret up says: who it stands for, and whether its team is suspended (recognised, but refused everything). */
+/** An authenticated credential; `suspended` when its team is suspended, which refuses every request. */
 export interface Recognised<P extends Principal = Principal> {
   principal: P
   suspended: boolean

@@ -1,26 +1,26 @@
-// Requests that carry an Idempotency-Key: each is done once, and its answer is kept for a day.
+// Idempotency-Key: each request is executed once, and its response is stored for a day.
 
 import type { Clock } from '../base/clock.ts'
 import { ProductError } from '../base/errors.ts'
 import { randomName } from '../base/ids.ts'
 import type { Db, Tx } from '../db/db.ts'
 
-/** A request that neither ended nor failed holds its key this long, in ms: a crash must not lock a key for ever. */
+/** How long a running request holds its key, ms: a crash must not lock a key for ever. */
 export const LOCK_MS = 60_000
-/** How long an answer is kept, in ms (decisions §1.8). */
+/** How long a response is stored, ms (decisions §1.8). */
 export const KEEP_MS = 86_400_000
 const SWEEP_EVERY_MS = 60_000
 const SWEEP_MAX = 500
 
-/** What was found under a key. */
+/** The state of a key. */
 export type Claim =
-  /** Nothing: the caller does the work and then calls `keep` or `release` with this lock. */
+  /** Unused: the caller executes the request and then calls `keep` or `release` with this lock. */
   | { kind: 'claimed'; lock: string }
-  /** The same request is being worked on. */
+  /** The same request is still running. */
   | { kind: 'running' }
-  /** The key was used with another content. */
+  /** The key was used with another request. */
   | { kind: 'other' }
-  /** The answer of the first time. */
+  /** The response of the first request. */
   | { kind: 'done'; status: number; body: Uint8Array }
 
 interface ReplayRow {
@@ -42,8 +42,8 @@ export class Replays {
   }
 
   /**
-   * Takes a key, or tells what became of it. The database decides: of any number of claims at once one wins.
-   * @param scope who asks for what under which key; one text without secrets
+   * Claims a key, or returns its state. Atomic: of concurrent claims one wins.
+   * @param scope principal, route and key as one text without secrets
    * @param fingerprint equal for equal requests only
    */
   claim(scope: string, fingerprint: Uint8Array): Promise<Claim> {
@@ -69,27 +69,31 @@ export class Replays {
   }
 
   /**
-   * Keeps the answer of a claimed request. Does nothing when the lock ran out and somebody else holds the key.
-   * @param status a number the caller gets back with the body
+   * Stores the response of a claimed request. Does nothing when the lock expired and another request claimed the key.
+   * @param status returned with the body
    */
   async keep(scope: string, lock: string, status: number, body: Uint8Array): Promise<void> {
     await this.#db.write((tx) => this.#finish(tx, scope, lock, status, body))
   }
 
   /**
-   * The same within the unit of work the answer tells of: both are durable, or neither is.
-   * @throws ProductError idempotency_conflict when the lock ran out and somebody else holds the key: they do the work, so that this
-   *   unit of work must not
+   * As `keep`, in the unit of work of the request: both are durable, or neither is.
+   * @throws ProductError idempotency_conflict when the lock expired and another request claimed the key: that one executes, so this unit
+   *   of work must not
    */
   async keepIn(tx: Tx, scope: string, lock: string, status: number, body: Uint8Array): Promise<void> {
     if (await this.#finish(tx, scope, lock, status, body)) return
-    throw new ProductError('idempotency_conflict', 'The request took so long that its repetition was begun instead.', {
-      param: 'Idempotency-Key',
-      retryAfter: 1,
-    })
+    throw new ProductError(
+      'idempotency_conflict',
+      'The request took too long, and a repetition of it has started. Try again.',
+      {
+        param: 'Idempotency-Key',
+        retryAfter: 1,
+      },
+    )
   }
 
-  /** Gives a key back after a failure, so that a corrected request may use it. */
+  /** Releases a key after a failure, so that a corrected request can use it. */
   async release(scope: string, lock: string): Promise<void> {
     await this.#db.write((tx) =>
       tx.run('DELETE FROM replays WHERE scope = ? AND state = ?', [scope, runningState(lock)]),

@@ -1,4 +1,4 @@
-// The Sieve scripts of mailboxes; one of them may be run over the mail that comes in (decisions §10.14).
+// The Sieve scripts of mailboxes; at most one is active and filters incoming mail (decisions §10.14).
 
 import type { Clock } from '../base/clock.ts'
 import { conflict, type Issue, notFound, ProductError } from '../base/errors.ts'
@@ -6,8 +6,8 @@ import { newId } from '../base/ids.ts'
 import { sha256 } from '../base/secrets.ts'
 import type { Db, Reader, Tx } from '../db/db.ts'
 import { type Page, type PageKey, pageOf } from '../db/page.ts'
-import type { Script } from '../sieve/script.ts'
-import { compileScript } from '../sieve/sieve.ts'
+import { compileScript } from '../sieve/compile.ts'
+import type { SieveProgram } from '../sieve/script.ts'
 import type { Mailbox } from './mailbox-record.ts'
 
 /** A script without its text. */
@@ -24,10 +24,10 @@ export interface SieveText extends SieveScript {
   content: string
 }
 
-/** The script that is run over the mail of a mailbox. */
+/** The active script of a mailbox. */
 export interface ActiveScript {
   content: string
-  /** Folders it asks after, by their paths. */
+  /** Paths of the folders that its `mailboxexists` tests refer to. */
   asksFor: readonly string[]
 }
 
@@ -40,8 +40,8 @@ export interface NewScript {
 /** Decisions §10.14. */
 export const SCRIPTS_MAX = 10
 export const SCRIPT_NAME_MAX = 128
-/** Texts in memory, 64 KiB each at most. */
-const TEXTS_KEPT = 64
+/** Scripts cached in memory, 64 KiB each at most. */
+const CACHE_MAX = 64
 
 const SHOWN = 'n, id, name, size_bytes, is_active, created_at, updated_at'
 
@@ -55,28 +55,28 @@ interface ScriptRow {
   updated_at: number
 }
 
-interface Parts {
+interface Deps {
   db: Db
   clock: Clock
-  /** Says in the mailbox which text is run over its mail; null for none. */
+  /** Sets the active script of the mailbox by the hash of its text; null for none. */
   setScript(tx: Tx, mailboxId: string, key: string | null): Promise<void>
 }
 
-/** Sees to a precondition inside the unit of work that changes a script. */
+/** Receives the current script inside the unit of work; throws to refuse. */
 type Check = (current: SieveText) => void
 
 export class SieveScripts {
-  readonly #parts: Parts
-  /** By key: what a key names never changes. The ones used last are forgotten last. */
-  readonly #texts = new Map<string, ActiveScript>()
+  readonly #deps: Deps
+  /** LRU cache by hash of the text. */
+  readonly #scripts = new Map<string, ActiveScript>()
 
-  constructor(parts: Parts) {
-    this.#parts = parts
+  constructor(deps: Deps) {
+    this.#deps = deps
   }
 
   /** By name. */
   async list(mailboxId: string, page: { limit: number; after: PageKey | null }): Promise<Page<SieveScript>> {
-    const rows = await this.#parts.db.read.all<ScriptRow>(
+    const rows = await this.#deps.db.read.all<ScriptRow>(
       `SELECT ${SHOWN} FROM sieve_scripts WHERE mailbox_id = ? AND name > ? ORDER BY name LIMIT ?`,
       [mailboxId, page.after?.[0] ?? '', page.limit + 1],
     )
@@ -85,63 +85,64 @@ export class SieveScripts {
 
   /** @throws ProductError not_found */
   async get(mailboxId: string, id: string): Promise<SieveText> {
-    return textOf(await find(this.#parts.db.read, mailboxId, id))
+    return textOf(await find(this.#deps.db.read, mailboxId, id))
   }
 
-  /** @throws ProductError validation_error with every fault of the text, conflict (the name is taken, or there are too many) */
+  /** @throws ProductError validation_error with every error of the script, conflict (the name is taken, or there are too many) */
   create(mailboxId: string, { name: written, content, activate }: NewScript): Promise<SieveText> {
-    const { asksFor } = checked(content)
+    const { testedFolders: asksFor } = checked(content)
     const name = written.normalize('NFC')
-    return this.#parts.db.write(async (tx) => {
+    return this.#deps.db.write(async (tx) => {
       const others = await tx.all<{ name: string }>('SELECT name FROM sieve_scripts WHERE mailbox_id = ?', [mailboxId])
-      if (others.length >= SCRIPTS_MAX) throw conflict(`A mailbox has at most ${SCRIPTS_MAX} scripts.`)
+      if (others.length >= SCRIPTS_MAX)
+        throw conflict(`A mailbox can have at most ${SCRIPTS_MAX} scripts. Delete one first.`)
       if (others.some((other) => other.name === name)) throw nameTaken()
-      const now = this.#parts.clock.now()
+      const now = this.#deps.clock.now()
       const id = newId('sieveScript')
       await tx.insert('sieve_scripts', {
         ...{ id, mailbox_id: mailboxId, name, content, size_bytes: Buffer.byteLength(content) },
         ...{ asks_for: JSON.stringify(asksFor), is_active: false, created_at: now, updated_at: now },
       })
-      if (activate) await this.#choose(tx, mailboxId, id)
+      if (activate) await this.#setActive(tx, mailboxId, id)
       return textOf(await find(tx, mailboxId, id))
     })
   }
 
   /** Replaces name and text. @throws ProductError not_found, validation_error, conflict (the name is taken) */
   replace(mailboxId: string, id: string, next: { name: string; content: string }, check: Check): Promise<SieveText> {
-    const { asksFor } = checked(next.content)
+    const { testedFolders: asksFor } = checked(next.content)
     const name = next.name.normalize('NFC')
-    return this.#parts.db.write(async (tx) => {
+    return this.#deps.db.write(async (tx) => {
       const row = await find(tx, mailboxId, id)
       check(textOf(row))
       const sql = 'SELECT 1 AS found FROM sieve_scripts WHERE mailbox_id = ? AND name = ? AND n <> ?'
       if (await tx.get(sql, [mailboxId, name, row.n])) throw nameTaken()
       await tx.run(
         'UPDATE sieve_scripts SET name = ?, content = ?, size_bytes = ?, asks_for = ?, updated_at = ? WHERE n = ?',
-        [name, next.content, Buffer.byteLength(next.content), JSON.stringify(asksFor), this.#parts.clock.now(), row.n],
+        [name, next.content, Buffer.byteLength(next.content), JSON.stringify(asksFor), this.#deps.clock.now(), row.n],
       )
-      if (row.is_active === 1) await this.#parts.setScript(tx, mailboxId, keyOf(next.content))
+      if (row.is_active === 1) await this.#deps.setScript(tx, mailboxId, keyOf(next.content))
       return textOf(await find(tx, mailboxId, id))
     })
   }
 
-  /** From now on this one is run, and no other. Doing it twice is no error. @throws ProductError not_found */
+  /** Makes a script the active one. Idempotent. @throws ProductError not_found */
   activate(mailboxId: string, id: string, check?: Check): Promise<SieveText> {
-    return this.#parts.db.write(async (tx) => {
+    return this.#deps.db.write(async (tx) => {
       check?.(textOf(await find(tx, mailboxId, id)))
-      await this.#choose(tx, mailboxId, id)
+      await this.#setActive(tx, mailboxId, id)
       return textOf(await find(tx, mailboxId, id))
     })
   }
 
   /** @throws ProductError not_found */
   deactivate(mailboxId: string, id: string, check?: Check): Promise<SieveText> {
-    return this.#parts.db.write(async (tx) => {
+    return this.#deps.db.write(async (tx) => {
       const row = await find(tx, mailboxId, id)
       check?.(textOf(row))
       if (row.is_active === 1) {
         await tx.run('UPDATE sieve_scripts SET is_active = 0 WHERE n = ?', [row.n])
-        await this.#parts.setScript(tx, mailboxId, null)
+        await this.#deps.setScript(tx, mailboxId, null)
       }
       return textOf({ ...row, is_active: 0 })
     })
@@ -149,46 +150,46 @@ export class SieveScripts {
 
   /** @throws ProductError not_found, conflict while it is the active one */
   remove(mailboxId: string, id: string, check: Check): Promise<void> {
-    return this.#parts.db.write(async (tx) => {
+    return this.#deps.db.write(async (tx) => {
       const row = await find(tx, mailboxId, id)
       check(textOf(row))
-      if (row.is_active === 1) throw conflict('The script is active: deactivate it first.')
+      if (row.is_active === 1) throw conflict('The script is active. Deactivate it first.')
       await tx.run('DELETE FROM sieve_scripts WHERE n = ?', [row.n])
     })
   }
 
-  /** Forgets all scripts of a mailbox, as part of its end. */
+  /** Deletes all scripts of a purged mailbox. */
   async drop(tx: Tx, mailboxId: string): Promise<void> {
     await tx.run('DELETE FROM sieve_scripts WHERE mailbox_id = ?', [mailboxId])
   }
 
-  /** The script of a mailbox, null without one. Nothing is read where there is none, or where it was used before. */
+  /** The active script of a mailbox; null without one. Reads the database only on a cache miss. */
   async active({ id, scriptKey }: Pick<Mailbox, 'id' | 'scriptKey'>): Promise<ActiveScript | null> {
     if (scriptKey === null) return null
-    const known = this.#texts.get(scriptKey)
-    if (known) return this.#keep(scriptKey, known)
-    const row = await this.#parts.db.read.get<{ content: string; asks_for: string }>(
+    const known = this.#scripts.get(scriptKey)
+    if (known) return this.#cache(scriptKey, known)
+    const row = await this.#deps.db.read.get<{ content: string; asks_for: string }>(
       'SELECT content, asks_for FROM sieve_scripts WHERE mailbox_id = ? AND is_active = 1',
       [id],
     )
     if (row === undefined) return null
     const script = { content: row.content, asksFor: JSON.parse(row.asks_for) as string[] }
-    // It may be another one by now.
-    return this.#keep(keyOf(row.content), script)
+    // Cached by its own hash: another script may be active by now.
+    return this.#cache(keyOf(row.content), script)
   }
 
-  #keep(key: string, script: ActiveScript): ActiveScript {
-    this.#texts.delete(key)
-    this.#texts.set(key, script)
-    if (this.#texts.size > TEXTS_KEPT) this.#texts.delete(this.#texts.keys().next().value!)
+  #cache(key: string, script: ActiveScript): ActiveScript {
+    this.#scripts.delete(key)
+    this.#scripts.set(key, script)
+    if (this.#scripts.size > CACHE_MAX) this.#scripts.delete(this.#scripts.keys().next().value!)
     return script
   }
 
-  async #choose(tx: Tx, mailboxId: string, id: string): Promise<void> {
+  async #setActive(tx: Tx, mailboxId: string, id: string): Promise<void> {
     const row = await find(tx, mailboxId, id)
     await tx.run('UPDATE sieve_scripts SET is_active = 0 WHERE mailbox_id = ? AND is_active = 1', [mailboxId])
     await tx.run('UPDATE sieve_scripts SET is_active = 1 WHERE n = ?', [row.n])
-    await this.#parts.setScript(tx, mailboxId, keyOf(row.content))
+    await this.#deps.setScript(tx, mailboxId, keyOf(row.content))
   }
 }
 
@@ -207,7 +208,7 @@ async function find(reader: Reader, mailboxId: string, id: string): Promise<Text
   return row
 }
 
-function checked(content: string): Script {
+function checked(content: string): SieveProgram {
   const { script, problems } = compileScript(content)
   if (script !== null) return script
   const issues = problems.map((problem): Issue => ({ field: 'content', code: 'invalid_format', ...problem }))
@@ -215,7 +216,7 @@ function checked(content: string): Script {
 }
 
 function nameTaken(): ProductError {
-  return conflict('There is a script of this name.', 'name')
+  return conflict('A script with this name already exists. Choose another name.', 'name')
 }
 
 function present(row: ScriptRow): SieveScript {

@@ -1,4 +1,4 @@
-// Teams: who owns domains, mailboxes and keys.
+// Teams: the owners of domains, mailboxes and keys.
 
 import type { Clock } from '../base/clock.ts'
 import { invalid, notFound } from '../base/errors.ts'
@@ -14,10 +14,10 @@ export interface Team {
   createdAt: number
 }
 
-/** `system` is the appliance itself, `agent` the team of one agent: neither stands in lists of teams. */
+/** `system` is the appliance itself, `agent` the team of one agent: neither is listed. */
 export type TeamKind = 'team' | 'system' | 'agent'
 
-/** The team of the appliance itself: it owns the domains its own mail comes from, and has no keys. */
+/** The team of the appliance itself, which owns the appliance's own domains and has no keys. */
 export const SYSTEM_TEAM_ID = 'team_appliance000000000000000'
 
 const NAME_MAX = 100
@@ -31,24 +31,24 @@ export class Teams {
   readonly #db: Db
   readonly #clock: Clock
 
-  constructor(parts: { db: Db; clock: Clock }) {
-    this.#db = parts.db
-    this.#clock = parts.clock
+  constructor(deps: { db: Db; clock: Clock }) {
+    this.#db = deps.db
+    this.#clock = deps.clock
   }
 
-  /** Two teams may bear the same name. @throws ProductError validation_error for a name outside 1-100 characters */
+  /** Names need not be unique. @throws ProductError validation_error for a name outside 1-100 characters */
   create(input: { name: string }): Promise<Team> {
     return this.#db.write((tx) => this.createIn(tx, input.name))
   }
 
-  /** The same inside a unit of work of the caller. */
+  /** As `create`, inside a unit of work of the caller. */
   createIn(tx: Tx, name: string): Promise<Team> {
     return this.#insert(tx, name)
   }
 
   /**
-   * Creates the first team of the appliance, and with it what `also` makes; undefined when there is a team already, also
-   * one another process made at the same time.
+   * Creates the first team of the appliance and runs `also` in the same unit of work; undefined when a team exists, including one that
+   * another process created concurrently.
    */
   createFirst<T>(name: string, also: (tx: Tx, team: Team) => Promise<T>): Promise<T | undefined> {
     return this.#db.write(async (tx) => {
@@ -62,26 +62,29 @@ export class Teams {
     return row && presentTeam(row)
   }
 
-  /** Every team that was made by somebody, the oldest first. */
+  /** All teams of kind `team`, the oldest first. */
   async list(): Promise<Team[]> {
     return (await this.#db.read.all(`SELECT * FROM teams WHERE kind = 'team' ORDER BY created_at, id`)).map(presentTeam)
   }
 
   /**
-   * @param check sees the current record inside the unit of work and throws to refuse
+   * @param check receives the current record inside the unit of work; throws to refuse
    * @throws ProductError not_found, validation_error for a name outside 1-100 characters
    */
   rename(id: string, name: string, check?: (current: Team) => void): Promise<Team> {
     return this.#db.write((tx) => this.changeIn(tx, id, { name }, check))
   }
 
-  /** Keys of a suspended team are refused and its mail is deferred (decisions §2.3). @throws ProductError not_found */
+  /**
+   * Suspends or reactivates a team: keys of a suspended team are refused and its mail is deferred (decisions §2.3).
+   * @throws ProductError not_found
+   */
   setStatus(id: string, status: TeamStatus): Promise<Team> {
     return this.#db.write((tx) => this.changeIn(tx, id, { status }))
   }
 
   /**
-   * Changes a team as part of a unit of work; what is left out stays.
+   * Changes a team inside a unit of work of the caller; omitted members stay unchanged.
    * @throws ProductError not_found, validation_error for a name outside 1-100 characters
    */
   async changeIn(
@@ -94,7 +97,7 @@ export class Teams {
     if (row === undefined) throw notFound('team')
     check(presentTeam(row))
     const name = change.name === undefined ? (row.name as string) : checkName(change.name, NAME_MAX)
-    // Suspending twice must not start the time after which mail is refused anew.
+    // Suspending twice must not restart the time after which mail is rejected.
     const since = (row.suspended_at as number | null) ?? this.#clock.now()
     const status = change.status ?? presentTeam(row).status
     const suspendedAt = status === 'suspended' ? since : null
@@ -102,7 +105,7 @@ export class Teams {
     return presentTeam({ ...row, name, suspended_at: suspendedAt })
   }
 
-  /** The team of a new agent, as part of its registration. */
+  /** Creates the team of a new agent, in the unit of work of its registration. */
   createForAgent(tx: Tx, name: string): Promise<Team> {
     return this.#insert(tx, name, 'agent')
   }
@@ -125,12 +128,12 @@ function presentTeam(row: Row): Team {
   }
 }
 
-/** A name a person gives to a thing: 1 to `max` characters on one line. @throws ProductError validation_error */
+/** Checks a display name: 1 to `max` characters on one line. @throws ProductError validation_error */
 export function checkName(name: string, max: number, field = 'name'): string {
   if (name.length < 1) throw invalid(field, 'too_small', `The ${field} must not be empty.`)
   if (name.length > max) throw invalid(field, 'too_big', `The ${field} must have at most ${max} characters.`)
   if (/[\u0000-\u001f\u007f]/.test(name)) {
-    throw invalid(field, 'invalid_format', `The ${field} must not hold line breaks or other control characters.`)
+    throw invalid(field, 'invalid_format', `The ${field} must not contain line breaks or other control characters.`)
   }
   return name
 }

@@ -1,8 +1,8 @@
-// What happened, written down with its fact: an event is durable when what it tells of is, and not before.
+// The event outbox: an event is inserted in the unit of work of the change it reports (transactional outbox).
 
 import { isoTime } from '../base/clock.ts'
 import { newId } from '../base/ids.ts'
-import type { Wake } from '../base/notifier.ts'
+import type { Notifier } from '../base/notifier.ts'
 import type { Reader, Tx } from '../db/db.ts'
 
 /** Specification §6. */
@@ -16,20 +16,20 @@ export type EventType =
   | 'message.received.spam'
   | 'service.test'
 
-/** A fact about to be told outside. */
+/** An event to dispatch to webhooks. */
 export interface NewEvent {
   teamId: string
   type: EventType
-  /** Subscriptions can be narrowed to a mailbox or a domain; null where the fact is about none. */
+  /** Subscriptions can filter by mailbox or domain; null when the event concerns none. */
   mailboxId: string | null
   domainId: string | null
   /** When it happened, ms. */
   at: number
-  /** Decisions §9.4, in the words of the wire. */
+  /** Decisions §9.4, with the member names of the wire format. */
   data: Record<string, unknown>
 }
 
-/** An event as it lies in the outbox; `n` is its key. */
+/** An event as stored in the outbox; `n` is its key. */
 export interface WrittenEvent {
   n: number
   id: string
@@ -41,28 +41,28 @@ export interface WrittenEvent {
 const API_VERSION = '1.0.0'
 
 export class Outbox {
-  readonly #wake: Wake
+  readonly #notifier: Notifier
 
-  constructor(wake: Wake) {
-    this.#wake = wake
+  constructor(notifier: Notifier) {
+    this.#notifier = notifier
   }
 
-  /** Writes one event in the unit of work that makes its fact. @returns its id */
+  /** Inserts an event in the unit of work of the change it reports. @returns its id */
   async record(tx: Tx, event: NewEvent): Promise<string> {
     const { id } = await this.#insert(tx, event, 0)
-    tx.afterCommit(() => this.#wake.ring('webhooks'))
+    tx.afterCommit(() => this.#notifier.notify('webhooks'))
     return id
   }
 
-  /** Writes an event that whoever makes it tells by himself. */
-  recordTold(tx: Tx, event: NewEvent): Promise<WrittenEvent> {
+  /** Inserts an event that the caller delivers itself. */
+  recordDispatched(tx: Tx, event: NewEvent): Promise<WrittenEvent> {
     return this.#insert(tx, event, 1)
   }
 
-  async #insert(tx: Tx, event: NewEvent, told: 0 | 1): Promise<WrittenEvent> {
+  async #insert(tx: Tx, event: NewEvent, dispatched: 0 | 1): Promise<WrittenEvent> {
     const id = newId('event')
     const { teamId, type, at, data } = event
-    // The exact text that is sent and signed, whoever asks for it and when.
+    // The exact text that every request sends and signs.
     const body = JSON.stringify({ id, type, created_at: isoTime(at), api_version: API_VERSION, team_id: teamId, data })
     const n = await tx.insert('events', {
       id,
@@ -72,7 +72,7 @@ export class Outbox {
       domain_id: event.domainId,
       body,
       created_at: at,
-      told,
+      told: dispatched,
     })
     return { n, id, type, body, createdAt: at }
   }

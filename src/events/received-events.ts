@@ -1,10 +1,10 @@
-// The mails that came to rest in mailboxes, read off the outbox as they come, for those who follow a mailbox.
+// Reads newly received messages from the outbox for the event streams of mailboxes.
 
 import type { Db } from '../db/db.ts'
 import type { Address } from '../mime/message.ts'
 
-/** A mail that was received, in short. */
-export interface ReceivedMail {
+/** A summary of a received message. */
+export interface ReceivedMessage {
   mailboxId: string
   messageId: string
   threadId: string
@@ -22,7 +22,7 @@ interface Row {
   body: string
 }
 
-/** The members of the event that are told on (see `receivedData`). */
+/** The members of the event that the summary uses (see `receivedData`). */
 interface Body {
   data: {
     message_id: string
@@ -44,21 +44,21 @@ export class ReceivedEvents {
     this.#db = db
   }
 
-  /** Number of the last event there is. */
+  /** Number of the newest event; 0 without events. */
   async newest(): Promise<number> {
     return (await this.#db.read.get<{ n: number | null }>('SELECT max(n) AS n FROM events'))?.n ?? 0
   }
 
   /**
-   * The first mails received by these mailboxes after a number.
-   * @returns with the number to go on from, and whether there may be more
+   * The first messages these mailboxes received after an event number.
+   * @returns also the number to continue from, and whether there may be more
    */
   async after(
     n: number,
     mailboxIds: readonly string[],
-  ): Promise<{ mails: ReceivedMail[]; last: number; more: boolean }> {
+  ): Promise<{ messages: ReceivedMessage[]; last: number; more: boolean }> {
     const newest = await this.newest()
-    // When everything was told and erased, numbers begin anew.
+    // Numbers restart at 1 once retention has deleted all events.
     const from = newest < n ? 0 : n
     const rows = await this.#db.read.all<Row>(
       `SELECT n, mailbox_id, type, body FROM events WHERE n > ? AND n <= ? AND type IN ('message.received', 'message.received.spam')
@@ -66,11 +66,11 @@ export class ReceivedEvents {
       [from, newest, JSON.stringify(mailboxIds), PAGE],
     )
     const more = rows.length === PAGE
-    return { mails: rows.map(read), last: more ? rows.at(-1)!.n : newest, more }
+    return { messages: rows.map(read), last: more ? rows.at(-1)!.n : newest, more }
   }
 }
 
-function read({ mailbox_id: mailboxId, type, body }: Row): ReceivedMail {
+function read({ mailbox_id: mailboxId, type, body }: Row): ReceivedMessage {
   const { data } = JSON.parse(body) as Body
   return {
     mailboxId,

@@ -1,22 +1,22 @@
-// The event of a mail that came to rest in a mailbox (decisions §9.4).
+// The `message.received` event of a message stored in a mailbox (decisions §9.4).
 
 import { isoTime } from '../base/clock.ts'
 import type { Tx } from '../db/db.ts'
-import type { Address, AttachmentPart, AuthResult, ParsedMail } from '../mime/message.ts'
+import type { Address, AttachmentPart, AuthResult, ParsedMessage } from '../mime/message.ts'
 import type { Outbox } from './outbox.ts'
 
-/** One copy, as whoever stored it knows it. */
+/** One copy of a message and its delivery result. */
 export interface ReceivedCopy {
   teamId: string
   /** `mdom_…` of the mailbox. */
   domainId: string
-  mail: { inspection: { mail: ParsedMail; sizeBytes: number }; mailFrom: string; receivedAt: number }
+  message: { inspection: { message: ParsedMessage; sizeBytes: number }; mailFrom: string; receivedAt: number }
   target: {
     mailboxId: string
     /** Address of the mailbox. */
     email: string
     rcptTo: string
-    /** Whether it lies in Junk. */
+    /** Whether it is stored in Junk. */
     junk: boolean
     authentication: { spf: AuthResult; dkim: AuthResult; dmarc: AuthResult }
     spam: { score: number; reasons: readonly string[] }
@@ -26,33 +26,33 @@ export interface ReceivedCopy {
     messageId: string | null
     threadId: string | null
     folderIds: readonly string[]
-    /** In the order of the mail's attachments. */
+    /** In the order of the message's attachments. */
     attachmentIds: readonly string[]
   }
 }
 
-/** Decisions §9.3: entries of a list, and bytes of the data (64 KiB of event, less what stands around it). */
+/** Decisions §9.3: maximum entries of a list, and bytes of the data (an event of 64 KiB less its envelope). */
 export const LIST_MAX = 50
 export const DATA_BYTES_MAX = 63 * 1024
 const NAME_MAX = 255
-/** More than any id in use; the header of a stranger may have longer ones. */
+/** Longer than any Message-ID in use; a sender may write a longer one. */
 const ID_MAX = 998
 
-/** Tells of a copy in the unit of work that stored it; copies that were there already, found no room or were not wanted are told by nobody. */
+/** Records the event in the unit of work that stored the copy. A duplicate, discarded or over-quota copy has no event. */
 export async function recordReceived(tx: Tx, outbox: Outbox, copy: ReceivedCopy): Promise<void> {
   if (copy.delivered.outcome !== 'stored') return
-  const { target, mail } = copy
+  const { target, message } = copy
   await outbox.record(tx, {
     teamId: copy.teamId,
     type: target.junk ? 'message.received.spam' : 'message.received',
     mailboxId: target.mailboxId,
     domainId: copy.domainId,
-    at: mail.receivedAt,
+    at: message.receivedAt,
     data: receivedData(copy),
   })
 }
 
-/** The whole lists where they fit, as much of them as does otherwise. */
+/** The event data; lists are cut until the data fits `DATA_BYTES_MAX`. */
 export function receivedData(copy: ReceivedCopy): Record<string, unknown> {
   for (let most = LIST_MAX; ; most = Math.floor(most / 2)) {
     const data = dataOf(copy, most)
@@ -60,9 +60,9 @@ export function receivedData(copy: ReceivedCopy): Record<string, unknown> {
   }
 }
 
-function dataOf({ mail, target, delivered }: ReceivedCopy, most: number): Record<string, unknown> {
-  const { inspection, mailFrom, receivedAt } = mail
-  const parsed = inspection.mail
+function dataOf({ message, target, delivered }: ReceivedCopy, most: number): Record<string, unknown> {
+  const { inspection, mailFrom, receivedAt } = message
+  const parsed = inspection.message
   const { attachments } = parsed
   const { spf, dkim, dmarc } = target.authentication
   return {
@@ -84,7 +84,7 @@ function dataOf({ mail, target, delivered }: ReceivedCopy, most: number): Record
     has_attachments: parsed.hasAttachments,
     attachments: attachments.slice(0, most).map((part, index) => attachment(part, delivered.attachmentIds[index]!)),
     authentication: { spf, dkim, dmarc },
-    // What strangers wrote: not to be taken for instructions.
+    // Written by external senders: consumers must not treat it as instructions.
     untrusted_content: true,
     truncated: Math.max(parsed.to.length, parsed.cc.length, attachments.length) > most,
     ...(target.junk ? { spam: { score: target.spam.score, reasons: target.spam.reasons } } : {}),

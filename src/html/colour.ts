@@ -1,4 +1,4 @@
-// Colours as style sheets write them, and whether text of one colour can be seen on another.
+// Parses CSS colours, and decides whether text of one colour is visible on another.
 
 import { rgb } from 'culori/css'
 
@@ -18,7 +18,7 @@ const SYSTEM = new Map<string, string>(
   }),
 )
 
-/** @param text without spaces at its ends, in lower case. @returns null for what is no colour, or one nobody can tell here */
+/** @param text without spaces at its ends, in lower case. @returns null for what is no colour, or one that depends on the environment */
 export function parseColour(text: string): Colour | null {
   // A light page takes the first of the two (CSS Color 5, 5).
   const written = /^light-dark\(((?:[^(),]|\([^()]*\))+),/.exec(text)?.[1]?.trim() ?? text
@@ -28,7 +28,7 @@ export function parseColour(text: string): Colour | null {
   return { red: amount(found.r), green: amount(found.g), blue: amount(found.b), alpha: found.alpha ?? 1 }
 }
 
-/** Text is as good as not there when its colour is that of what lies behind it, or lets nearly all of that through. */
+/** Text is invisible when its colour equals the background, or is nearly transparent. */
 const OPAQUE_FROM = 0.06
 const DIFFERENT_FROM = 32
 

@@ -1,4 +1,4 @@
-// Character references of HTML become characters: numeric ones and the named ones mails use (HTML 4's).
+// Decodes character references of HTML: numeric ones and the named ones of HTML 4, which messages use.
 
 /** Names in the order of their code points, from U+00A0 to U+00FF. */
 const LATIN1 =
@@ -31,7 +31,7 @@ const OTHERS =
 
 const NAMED = new Map<string, string>()
 for (const [index, name] of LATIN1.split(' ').entries()) NAMED.set(name, String.fromCharCode(0xa0 + index))
-/** Names that count without their ";" too: those of the first HTML (HTML standard, 13.5). */
+/** Names that are valid without ";" (HTML standard §13.5). */
 const WITHOUT_SEMICOLON = new Set([...NAMED.keys(), 'amp', 'lt', 'gt', 'quot', 'AMP', 'LT', 'GT', 'QUOT'])
 const pairs = OTHERS.split(' ')
 for (let at = 0; at < pairs.length; at += 2) {
@@ -40,7 +40,7 @@ for (let at = 0; at < pairs.length; at += 2) {
 
 const REFERENCE = /&(?:#[xX]([0-9a-fA-F]{1,8})|#([0-9]{1,8})|([A-Za-z][A-Za-z0-9]{1,20}))(;?)/g
 
-/** Text with its character references replaced; what names no character stays as it is. */
+/** Text with its character references decoded; unknown ones stay unchanged. */
 export function decodeEntities(text: string): string {
   if (!text.includes('&')) return text
   return text.replace(REFERENCE, (whole, hex?: string, decimal?: string, name?: string, semicolon?: string) => {
@@ -52,7 +52,7 @@ export function decodeEntities(text: string): string {
 
 const WINDOWS_1252 = new TextDecoder('windows-1252')
 
-/** HTML standard 13.2.5.80: what is no character is U+FFFD, the C1 controls mean windows-1252. */
+/** HTML standard §13.2.5.80: an invalid code point is U+FFFD, the C1 controls mean windows-1252. */
 function character(code: number): string {
   if (code === 0 || code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff)) return '\ufffd'
   if (code >= 0x80 && code <= 0x9f) return WINDOWS_1252.decode(Uint8Array.of(code))

@@ -5,14 +5,14 @@ import { pixelsOf } from './lengths.ts'
 
 export type Properties = ReadonlyMap<string, string>
 
-/** Text of up to so many pixels is not read by anybody. */
+/** Text up to this size in pixels counts as hidden. */
 export const TINY_PX = 2
 export const OPACITY_MIN = 0.06
-/** What is shrunk to this share, or less, is not read either. */
+/** Content scaled to this factor or less counts as hidden. */
 const SCALE_MIN = 0.08
-/** Letters that move this share of their size towards each other lie on one another. */
+/** Negative letter-spacing of this share of the font size makes characters overlap. */
 const CROWDED_EM = 0.4
-/** Pixels to the left of or above the page, or to the right of it, from which something lies where nobody scrolls. */
+/** Offsets in pixels beyond the left, top or right edge from which content counts as off-screen. */
 const FAR_BEFORE_PX = 500
 const FAR_BEHIND_PX = 3000
 
@@ -25,7 +25,7 @@ export function isGone(styles: Properties, fontSize: number, hasHidden: boolean)
   return hasUnusual(styles) && (isFaded(styles) || isOutside(styles, fontSize) || isShut(styles, fontSize))
 }
 
-/** Most elements say nothing but of their type, size and colours. */
+/** Fast path: most elements only set font and colours. */
 const USUAL = new Set(['display', 'visibility', 'font-size', 'color', 'background-color', 'background-image'])
 
 function hasUnusual(styles: Properties): boolean {
@@ -51,7 +51,7 @@ export function fontSizeOf(styles: Properties, outer: number): number {
   const value = styles.get('font-size')
   if (value === undefined) return outer
   if (value === 'initial' || value === 'revert') return 16
-  // A word ("small", "larger") is a size people read; inside something tiny it is one as well.
+  // A keyword ("small", "larger") counts as a readable size, also inside a tiny element.
   if (/^[a-z-]+$/.test(value)) return value === 'inherit' || value === 'unset' ? outer : Math.max(outer, 10)
   return Math.max(pixelsOf(value, outer) ?? outer, 0)
 }
@@ -67,7 +67,7 @@ export function isCrowded(letterSpacing: number, fontSize: number): boolean {
   return letterSpacing <= -CROWDED_EM * fontSize
 }
 
-/** How much an element is enlarged. Nobody hides a whole page by it: programs that write `zoom: 0%` on a body mean "as it is". */
+/** How much an element is enlarged. Some programs write `zoom: 0%` on the body, which means no zoom. */
 export function zoomOf(styles: Properties, isPage: boolean): number {
   const value = styles.get('zoom')
   const zoom = value === undefined ? null : pixelsOf(value, 1)
@@ -80,7 +80,7 @@ function isFaded(styles: Properties): boolean {
   return /opacity\(\s*0*(?:\.0\d*)?%?\s*\)/.test(styles.get('filter') ?? '')
 }
 
-/** Moved out of the page, or cut away. */
+/** Positioned off-screen, or clipped. */
 function isOutside(styles: Properties, fontSize: number): boolean {
   const far = (name: string) => farOf(styles.get(name), fontSize)
   const isPlaced = /^(?:absolute|fixed|relative|sticky)/.test(styles.get('position') ?? '')
@@ -90,7 +90,7 @@ function isOutside(styles: Properties, fontSize: number): boolean {
   return isClipped(styles.get('clip') ?? '', styles.get('clip-path') ?? '')
 }
 
-/** How far something is moved, 0 for a distance within reach. */
+/** Distance beyond the edge of the page; 0 within it. */
 function farOf(value: string | undefined, fontSize: number): number {
   const px = value === undefined || value.endsWith('%') ? null : pixelsOf(value, fontSize)
   return px !== null && (px <= -FAR_BEFORE_PX || px >= FAR_BEHIND_PX) ? px : 0
@@ -112,7 +112,7 @@ function isMoved(styles: Properties, fontSize: number): boolean {
   return false
 }
 
-/** A matrix that leaves nothing of an area. */
+/** A matrix that scales an area to zero. */
 function isFlat(given: string): boolean {
   const [a = 1, b = 0, c = 0, d = 1] = given.split(',').map(Number)
   return Math.abs(a * d - b * c) < SCALE_MIN * SCALE_MIN
@@ -128,7 +128,7 @@ function isClipped(clip: string, path: string): boolean {
   return share(top) + share(bottom) >= 100 || share(left) + share(right) >= 100
 }
 
-/** A box without room that shows nothing beyond itself. */
+/** A box of zero size with hidden overflow. */
 function isShut(styles: Properties, fontSize: number): boolean {
   const overflow = ['overflow-x', 'overflow-y'].some((name) =>
     /^(?:hidden|clip|scroll|auto)/.test(styles.get(name) ?? ''),

@@ -1,16 +1,16 @@
 // Lengths of style sheets in pixels, calculated ones included.
 
-/** Characters of a length that are read. */
+/** Longest length value that is parsed, in characters. */
 const LENGTH_MAX = 200
 
-/** Pixels of a unit; shares of the window are those of a wide screen. */
+/** Pixels of a unit; viewport units assume a wide screen. */
 const UNITS = new Map<string, number>(
   Object.entries({
     ...{ '': 1, px: 1, pt: 4 / 3, in: 96, cm: 37.8, mm: 3.78, q: 0.945, pc: 16, rem: 16, rlh: 20 },
     ...{ vw: 12, vh: 8, vi: 12, vb: 8, vmin: 8, vmax: 12, svw: 12, svh: 8, lvw: 12, lvh: 8, dvw: 12, dvh: 8 },
   }),
 )
-/** Shares of the size of letters. */
+/** Units relative to the font size. */
 const RELATIVE = new Map<string, number>(
   Object.entries({ em: 1, '%': 0.01, ex: 0.5, ch: 0.5, cap: 0.7, ic: 1, lh: 1.2 }),
 )
@@ -18,7 +18,7 @@ const RELATIVE = new Map<string, number>(
 const SIMPLE = /^([+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d{1,3})?)\s?([a-z]*|%)$/
 const PIECE = /\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d{1,3})?(?:%|[a-z]+)?|[a-z-]*\(|[-+*/),])/y
 
-/** @param em what one em is, and 100 % @returns null for what cannot be told */
+/** @param em what one em is, and 100 % @returns null when it cannot be determined */
 export function pixelsOf(text: string, em: number): number | null {
   if (text.length > LENGTH_MAX) return null
   const simple = SIMPLE.exec(text)
@@ -32,7 +32,7 @@ function pixels(amount: string, unit: string, em: number): number | null {
   return factor === undefined ? null : Number(amount) * factor
 }
 
-/** A calculation of CSS Values 4, 10; lengths and plain numbers are not told apart. */
+/** A calculation of CSS Values 4, 10; lengths and plain numbers are not distinguished. */
 class Calculation {
   readonly #text: string
   readonly #em: number

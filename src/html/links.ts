@@ -1,20 +1,20 @@
-// The links of a mail and what is odd about them.
+// Extracts the links of a message and detects suspicious ones.
 
 import { isIP } from 'node:net'
 import { getDomain, parse as parseHost } from 'tldts'
 import { decodeEntities } from './entities.ts'
 import { attribute, readHtml } from './tokens.ts'
 
-/** Links of one mail that are looked at, and characters of one. */
+/** Links of one message that are read, and characters of one link. */
 export const LINKS_MAX = 1000
 const URL_MAX = 2048
-/** Characters of a link's visible text that are looked at. */
+/** Characters of a link's visible text that are read. */
 const LABEL_MAX = 300
 
-export interface Link {
+export interface MessageLink {
   /** Host of the target, lower-case; IPv4 in any spelling as four numbers. */
   host: string
-  /** What a reader sees, "" for a link in plain text. */
+  /** The visible text, "" for a link in plain text. */
   label: string
 }
 
@@ -26,10 +26,10 @@ const SHORTENERS = new Set(
 )
 
 /** The links of an HTML text, in order, at most LINKS_MAX. */
-export function htmlLinks(html: string): Link[] {
-  const links: Link[] = []
+export function htmlLinks(html: string): MessageLink[] {
+  const links: MessageLink[] = []
   const hosts: Hosts = new Map()
-  let open: Link | null = null
+  let open: MessageLink | null = null
   readHtml(html, {
     text(raw) {
       if (open && open.label.length < LABEL_MAX) open.label += decodeEntities(raw.slice(0, LABEL_MAX))
@@ -48,9 +48,9 @@ export function htmlLinks(html: string): Link[] {
   return links
 }
 
-/** The links a plain text spells out, at most LINKS_MAX. */
-export function textLinks(text: string): Link[] {
-  const links: Link[] = []
+/** The links in a plain text, at most LINKS_MAX. */
+export function textLinks(text: string): MessageLink[] {
+  const links: MessageLink[] = []
   const hosts: Hosts = new Map()
   for (const [url] of text.matchAll(/\bhttps?:\/\/[^\s<>"'(){}]{1,300}/gi)) {
     const host = hostOf(url, hosts)
@@ -60,23 +60,23 @@ export function textLinks(text: string): Link[] {
   return links
 }
 
-/** True for hosts that hide where a link leads: numbers instead of a name, and URL shorteners. */
+/** True for hosts that hide the target of a link: IP addresses and URL shorteners. */
 export function isSuspect(host: string): boolean {
   return isIP(host.replace(/^\[|\]$/g, '')) !== 0 || SHORTENERS.has(host.replace(/^www\./, ''))
 }
 
-/** True when the visible text is itself the address of another site than the link leads to. */
-export function isMismatched({ host, label }: Link): boolean {
+/** True when the visible text is a URL of another site than the target. */
+export function isMismatched({ host, label }: MessageLink): boolean {
   const shown = /^\s*(?:https?:\/\/)?((?:[\p{L}\p{N}-]{1,63}\.)+[\p{L}\p{N}-]{2,63})(?=[\s/:?#.,]|$)/iu.exec(label)?.[1]
   if (shown === undefined || shown.toLowerCase() === host || label.includes('@')) return false
   const named = parseHost(shown)
   return named.isIcann === true && named.domain !== null && named.domain !== getDomain(host)
 }
 
-/** Hosts by the start of their URLs, for one mail: its links mostly lead to few. */
+/** Cache of hosts by URL prefix, for one message: its links mostly have few hosts. */
 type Hosts = Map<string, string | null>
 
-/** White space inside a URL is nothing to a browser, a backslash a slash. */
+/** As browsers do: white space inside a URL is removed, and a backslash is a slash. */
 function hostOf(url: string, hosts: Hosts): string | null {
   const origin = /^https?:[/\\]*[^/\\?#]+/i.exec(
     url

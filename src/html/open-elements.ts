@@ -1,21 +1,21 @@
-// The elements that are open while HTML is read, closed the way browsers close them where mails forget to.
+// The stack of open elements while HTML is read, with implied end tags as in browsers.
 
 const words = (text: string): Set<string> => new Set(text.split(' '))
 
-/** Elements without content: they open nothing. */
+/** Void elements. */
 export const VOID = words(
   'area base br col embed hr img input link meta param source track wbr basefont bgsound frame keygen',
 )
-/** Elements that stand on lines of their own. */
+/** Block elements. */
 export const BLOCK = words(
   'address article aside blockquote body caption center dd details dialog dir div dl dt fieldset figcaption figure footer form ' +
     'h1 h2 h3 h4 h5 h6 header hgroup hr html legend li main menu nav ol p pre section summary table tbody td tfoot th thead tr ul',
 )
-/** Elements whose end does not end what began inside them and is still open (HTML standard 13.2.6.4.7, the adoption agency). */
+/** Elements whose end tag does not close elements opened inside them (HTML standard 13.2.6.4.7, the adoption agency). */
 const FORMATTING = words('a b big code em font i nobr s small strike strong tt u')
-/** What lies around these is not ended from inside them. */
+/** Scope boundaries: an end tag inside them does not close elements outside. */
 const WALLS = words('table td th caption html template marquee object')
-/** Elements that end where their like begins, and what they may not be looked for beyond. */
+/** Elements closed by the start of a similar one, and the scope boundary of that rule. */
 const ENDED_BY: ReadonlyMap<string, { by: Set<string>; within: Set<string> }> = new Map([
   [
     'p',
@@ -32,7 +32,7 @@ const ENDED_BY: ReadonlyMap<string, { by: Set<string>; within: Set<string> }> = 
   ['th', { by: words('td th tr tbody tfoot thead'), within: words('table') }],
   ['tr', { by: words('tr tbody tfoot thead'), within: words('table') }],
 ])
-/** Elements of which one may be ended by what begins, by the name of what begins. */
+/** The elements a start tag may close, by the name of the start tag. */
 const ENDS = new Map<string, string[]>()
 for (const [ended, { by }] of ENDED_BY) for (const tag of by) ENDS.set(tag, [...(ENDS.get(tag) ?? []), ended])
 
@@ -41,18 +41,18 @@ export const OPEN_MAX = 256
 
 export class OpenElements<T extends { tag: string }> {
   readonly stack: T[] = []
-  /** Elements that are open beyond OPEN_MAX. */
+  /** Number of open elements beyond OPEN_MAX. */
   deeper = 0
   /** Elements that were looked at. */
   work = 0
   readonly #closed: (element: T) => void
 
-  /** @param closed told of every element that ends, the innermost first */
+  /** @param closed called for every element that ends, the innermost first */
   constructor(closed: (element: T) => void) {
     this.#closed = closed
   }
 
-  /** Ends what the beginning of this element ends. */
+  /** Closes the elements that the start of this element closes. */
   endBefore(tag: string): void {
     for (const ended of ENDS.get(tag) ?? []) {
       const at = this.#find(ended, ENDED_BY.get(ended)!.within)
@@ -64,7 +64,7 @@ export class OpenElements<T extends { tag: string }> {
     this.stack.push(element)
   }
 
-  /** Reads an end tag. Those of the body and the page end nothing: what comes behind them stands in the body (HTML standard, 13.2.6.4.19). */
+  /** Reads an end tag. Those of the body and the page end nothing: content behind them belongs to the body (HTML standard, 13.2.6.4.19). */
   end(tag: string): void {
     if (tag === 'body' || tag === 'html') return
     if (this.deeper > 0) {
@@ -86,12 +86,12 @@ export class OpenElements<T extends { tag: string }> {
     this.#endFrom(0)
   }
 
-  /** A table and its parts are ended from inside their cells. */
+  /** Tables and their parts can be closed from inside their cells. */
   #wallsOf(tag: string): Set<string> {
     return /^(?:table|t[dhr]|t(?:body|foot|head)|caption|body|html)$/.test(tag) ? NO_WALLS : WALLS
   }
 
-  /** Place of the innermost element of that name, -1 when there is none or a wall stands before it. */
+  /** Index of the innermost element of that name, -1 when there is none within the scope. */
   #find(tag: string, walls: Set<string>): number {
     for (let at = this.stack.length - 1; at >= 0; at--) {
       this.work++

@@ -1,4 +1,4 @@
-// Style attributes read with little: for previews and search texts, in every thread. Clean content reads them as a browser does (css/).
+// A lightweight parser of style attributes for previews and search texts. Content cleaning uses the full CSS parser (css/).
 
 import { expanded } from './css/shorthands.ts'
 

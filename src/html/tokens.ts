@@ -1,21 +1,21 @@
-// HTML cut into text and tags, the way browsers do where mails go wrong; linear, without a tree.
+// Tokenises HTML into text and tags, with the error handling of browsers; linear time, without a tree.
 
-/** What is told of the tokens, in their order. `attributes` is the raw text between the tag's name and its end. */
+/** Callbacks for the tokens, in their order. `attributes` is the raw text between the tag's name and its end. */
 export interface HtmlReader {
-  /** Raw text: its character references are not yet replaced. False ends the walk. */
+  /** Raw text with undecoded character references. Returning false ends the walk. */
   text(raw: string): boolean
   open(tag: string, attributes: string): void
   close(tag: string): void
-  /** Content of an element that is no markup (style, script…), for whoever wants it. */
+  /** Content of a raw text element (style, script…). */
   raw?(tag: string, content: string): void
 }
 
-/** Elements whose content is no markup (HTML standard 13.2.5.2 to 13.2.5.4); all of them hold nothing a reader sees. */
+/** Elements whose content is no markup (HTML standard 13.2.5.2 to 13.2.5.4); none of it is visible. */
 const RAW = new Set(['script', 'style', 'title', 'textarea', 'xmp', 'iframe', 'noembed', 'noframes'])
 
 const TAG_NAME = /[a-z][^\s/>]*/iy
 
-/** Walks the HTML from start to end. A tag or comment that never ends swallows the rest, as in a browser. */
+/** Walks the HTML from start to end. An unterminated tag or comment extends to the end, as in a browser. */
 export function readHtml(html: string, reader: HtmlReader): void {
   let pos = 0
   while (pos < html.length) {
@@ -26,7 +26,7 @@ export function readHtml(html: string, reader: HtmlReader): void {
   }
 }
 
-/** Where the next "<" stands that begins a tag or a comment. */
+/** Offset of the next "<" that begins a tag or a comment. */
 function nextTag(html: string, from: number): number {
   for (let at = html.indexOf('<', from); at >= 0; at = html.indexOf('<', at + 1)) {
     const code = html.charCodeAt(at + 1)
@@ -36,7 +36,7 @@ function nextTag(html: string, from: number): number {
   return html.length
 }
 
-/** Reads one tag, comment or declaration; answers where the text behind it starts. */
+/** Reads one tag, comment or declaration; returns the offset behind it. */
 function readTag(html: string, start: number, reader: HtmlReader): number {
   const mark = html[start + 1]
   if (html.startsWith('<!--', start)) return endOfComment(html, start)
@@ -95,7 +95,7 @@ function endOfRaw(html: string, name: string, from: number): number {
 
 const ATTRIBUTE = /([^\s"'>/=]+)(?:\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+)))?/g
 
-/** The value of a tag's attribute, raw; null when it is not there. The first of a name counts. */
+/** The value of a tag's attribute, raw; null when it is absent. The first of a name is used. */
 export function attribute(attributes: string, name: string): string | null {
   ATTRIBUTE.lastIndex = 0
   for (let found = ATTRIBUTE.exec(attributes); found; found = ATTRIBUTE.exec(attributes)) {

@@ -1,4 +1,4 @@
-// Whether a reader sees the text of an element, by everything that hides text in messages.
+// Decides whether the text of an element is visible, considering all common techniques of hiding text in messages.
 
 import { type Colour, isLost, parseColour } from './colour.ts'
 import type { Styles } from './css/style-sheet.ts'
@@ -16,9 +16,9 @@ import {
   zoomOf,
 } from './hiding.ts'
 
-/** What an element has of the ones around it. */
+/** Inherited state of an element. */
 export interface Looks {
-  /** Nothing inside can be seen, whatever it says itself. */
+  /** Nothing inside is visible, regardless of its own styles. */
   gone: boolean
   /** `visibility`, which an inner element may turn back on. */
   invisible: boolean
@@ -29,11 +29,11 @@ export interface Looks {
   opacity: number
   /** Pixels. */
   letterSpacing: number
-  /** Null where nobody said. */
+  /** Null where not set. */
   colour: Colour | null
   /** What letters are filled with instead of their colour; null where that is their colour. */
   fill: Colour | null
-  /** What lies behind the text; null where it cannot be told (a picture). */
+  /** The background of the text; null where unknown (an image). */
   behind: Colour | null
   variables: Variables | null
 }
@@ -41,7 +41,7 @@ export interface Looks {
 const WHITE: Colour = { red: 255, green: 255, blue: 255, alpha: 1 }
 const BLACK: Colour = { red: 0, green: 0, blue: 0, alpha: 1 }
 
-/** A page nobody has styled. */
+/** An unstyled page. */
 export const PLAIN: Looks = {
   ...{ gone: false, invisible: false, fontSize: 16, zoom: 1, opacity: 1, letterSpacing: 0 },
   ...{ colour: null, fill: null, behind: WHITE, variables: null },
@@ -76,7 +76,7 @@ export function looksOf(outer: Looks, { properties, variables }: Styles, old: Ol
   }
 }
 
-/** True when text in it can be seen. */
+/** True when text in it is visible. */
 export function isSeen(looks: Looks): boolean {
   const { gone, invisible, fontSize, zoom, letterSpacing, behind } = looks
   if (gone || invisible || fontSize * zoom <= TINY_PX || isCrowded(letterSpacing, fontSize)) return false
@@ -91,7 +91,7 @@ function colourOf(styles: Properties, old: OldLooks, outer: Colour | null): Colo
   const value = styles.get('color') ?? old.colour?.trim().toLowerCase()
   if (value === undefined || INHERITED.test(value)) return outer
   if (value === 'initial' || value === 'revert') return BLACK
-  // A colour nobody can tell here is none to judge by.
+  // An unknown colour is ignored.
   return parseColour(value)
 }
 

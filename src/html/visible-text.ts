@@ -1,25 +1,25 @@
-// The text a reader sees of an HTML mail: hidden elements gone, blocks on lines of their own.
+// Converts an HTML body to visible plain text: hidden elements removed, blocks on lines of their own.
 
 import { decodeEntities } from './entities.ts'
 import { fontSizeOf, isCrowded, isGone, isInvisible, letterSpacingOf, TINY_PX, zoomOf } from './hiding.ts'
 import { readStyle } from './style-attribute.ts'
 import { attribute, type HtmlReader, readHtml } from './tokens.ts'
 
-/** Characters of HTML that are looked at, and of text that are made of it. */
+/** Characters of HTML that are read, and of text that is produced. */
 export const HTML_MAX = 2 * 1024 * 1024
 export const HTML_TEXT_MAX = 256 * 1024
-/** Characters of a style attribute that are looked at, and of a link's target that is shown. */
+/** Characters of a style attribute that are read, and of a link's target that is shown. */
 const STYLE_MAX = 2048
 const TARGET_MAX = 2048
 const FONT_PX = 16
 
 const words = (text: string): Set<string> => new Set(text.split(' '))
 
-/** Elements that show nothing, beside the raw ones the tokens leave out. */
+/** Elements without visible content, in addition to raw text elements, which the tokeniser omits. */
 const UNSEEN = words('template noscript object audio video canvas map select datalist svg math')
-/** Elements without content: they open nothing. */
+/** Void elements. */
 const VOID = words('area base br col embed hr img input link meta param source track wbr basefont bgsound frame keygen')
-/** Elements that stand on lines of their own. */
+/** Block elements. */
 const BLOCK = words(
   'address article aside blockquote body caption center dd details dialog dir div dl dt fieldset figcaption figure footer form ' +
     'h1 h2 h3 h4 h5 h6 header hgroup hr html legend li main menu nav ol p pre section summary table tbody tfoot thead tr ul',
@@ -38,8 +38,8 @@ const ENDED_BY: ReadonlyMap<string, Set<string>> = new Map([
 ])
 
 /**
- * Readable text with LF line ends. Linear in the HTML, of which HTML_MAX characters count; never throws.
- * @param links sets the target of each link behind its words, for whom the text is all there is to read
+ * Readable text with LF line ends. Linear in the HTML, of which HTML_MAX characters are read; never throws.
+ * @param links adds the target of each link behind its text, for a text alternative
  */
 export function htmlToText(html: string, { links = false } = {}): string {
   const reader = new VisibleText(links)
@@ -54,7 +54,7 @@ const MAY_HIDE =
 /** True when the element is not shown, by its name or by its own attributes; style sheets are not looked at. */
 function isHidden(tag: string, attributes: string): boolean {
   if (UNSEEN.has(tag)) return true
-  // Most tags are cleared by one look; a "&" may hide a letter.
+  // Fast path: most tags match neither; a "&" may encode a letter.
   if (!MAY_HIDE.test(attributes)) return false
   if (attribute(attributes, 'hidden') !== null) return true
   const style = attribute(attributes, 'style')
@@ -72,7 +72,7 @@ function hidesByStyle(tag: string, style: string): boolean {
   )
 }
 
-/** An address the way people write it. */
+/** A URL without scheme and trailing slash, as people write it. */
 function bare(address: string): string {
   return address.replace(/^(?:https?:\/\/|mailto:|tel:)/i, '').replace(/\/$/, '')
 }

@@ -1,4 +1,4 @@
-// The HTTP door: a listener for each public origin and one for the operator, over one list of routes.
+// The HTTP service: a listener for each public origin and one for the operator, over one list of routes.
 
 import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
@@ -8,34 +8,34 @@ import { newId } from '../base/ids.ts'
 import type { Service } from '../base/lifecycle.ts'
 import { isAgentSecret } from '../base/secrets.ts'
 import type { Context } from '../context.ts'
-import { Places } from './concurrency.ts'
-import { API_BASE, OPERATOR_BASE, prepare } from './entry.ts'
+import { ConcurrencyLimits } from './concurrency.ts'
 import { errorMember, statusOf } from './errors.ts'
 import { LargeBodies } from './large-bodies.ts'
 import { Listener } from './listener.ts'
 import { mount } from './mount.ts'
 import { API_VERSION, openapiRoute, type Surface } from './openapi.ts'
 import { combinedOpenapiRoute } from './openapi-combined.ts'
-import { NOTHING_TOLD, type Told } from './openapi-webhooks.ts'
+import { NO_WEBHOOKS, type WebhookDocs } from './openapi-webhooks.ts'
 import { splitHostPort } from './ports.ts'
+import { API_BASE, OPERATOR_BASE, prepareRoute } from './prepared-route.ts'
 import { RateLimit } from './rate-limit.ts'
-import type { Desk } from './request-context.ts'
+import type { ListenerContext } from './request-context.ts'
 import type { Route } from './route.ts'
 import { Sources } from './source.ts'
 import { RouteTable } from './table.ts'
-import { Paces } from './throttle.ts'
+import { Throttle } from './throttle.ts'
 
 const HSTS = 'max-age=31536000'
 
 export interface HttpOptions {
-  /** Checks every reply against the schema of its route; one that breaks it is logged and answered with 500. */
+  /** Checks every reply against the schema of its route; a reply that breaks it is logged and answered with 500. */
   checkReplies?: boolean
-  /** What webhooks are told, for the description. */
-  told?: Told
+  /** Webhook events, for the OpenAPI document. */
+  webhooks?: WebhookDocs
 }
 
 export interface HttpService extends Service {
-  /** TCP ports that are listened on, once started. */
+  /** TCP ports, once started. */
   readonly ports: { app: number; send: number; operator: number }
 }
 
@@ -46,15 +46,15 @@ export function openHttp(app: Context, routes: readonly Route[], options: HttpOp
   const shared = {
     app,
     rate,
-    paces: new Paces(clock),
-    places: new Places(),
+    throttle: new Throttle(clock),
+    concurrency: new ConcurrencyLimits(),
     sources: new Sources(config.TRUSTED_PROXIES),
     largeBodies: new LargeBodies(),
     corsOrigins: new Set(config.CORS_ORIGINS),
     checkReplies: options.checkReplies ?? false,
   }
   const open = (surface: Surface, origin: string) => {
-    const entries = routesOf(routes, app, surface, options.told ?? NOTHING_TOLD).map(prepare)
+    const entries = routesOf(routes, app, surface, options.webhooks ?? NO_WEBHOOKS).map(prepareRoute)
     const recognise = (secret: string) =>
       isAgentSecret(secret) ? app.agents.tokens.recognise(secret, surface) : app.directory.keys.recognise(secret)
     const table = new RouteTable(entries)
@@ -63,7 +63,7 @@ export function openHttp(app: Context, routes: readonly Route[], options: HttpOp
   const listeners = {
     app: open('app', config.APP_ORIGIN),
     send: open('send', config.SEND_ORIGIN),
-    operator: openListener({ ...shared, ...operatorDesk(app, routes) }),
+    operator: openListener({ ...shared, ...operatorListener(app, routes) }),
   }
   const operator = splitHostPort(config.OPERATOR_BIND)
   const stop = async () => {
@@ -77,13 +77,15 @@ export function openHttp(app: Context, routes: readonly Route[], options: HttpOp
       return { app: listeners.app.port, send: listeners.send.port, operator: listeners.operator.port }
     },
     async start() {
-      await rate.start((error) => log.error({ err: error }, 'the counts of requests were not written'))
+      await rate.start((error) =>
+        log.error({ event: 'http.rate_counts_not_saved', err: error }, 'Request counts not saved'),
+      )
       try {
         await listeners.app.listen(config.HTTP_PORT, config.HTTP_BIND)
         await listeners.send.listen(config.SEND_PORT, config.HTTP_BIND)
         await listeners.operator.listen(operator.port, operator.host)
       } catch (error) {
-        // What did open must not stay open behind a start that failed.
+        // Listeners that did open are closed when the start fails.
         await stop()
         throw error
       }
@@ -92,8 +94,8 @@ export function openHttp(app: Context, routes: readonly Route[], options: HttpOp
   }
 }
 
-/** What the operator's listener has of its own: other keys, another base, no page of an origin may read it. */
-function operatorDesk(app: Context, routes: readonly Route[]) {
+/** What differs for the operator's listener: its keys, its base path, no CORS origins. */
+function operatorListener(app: Context, routes: readonly Route[]) {
   const origin = `http://${app.config.OPERATOR_BIND}`
   return {
     origin,
@@ -104,31 +106,34 @@ function operatorDesk(app: Context, routes: readonly Route[]) {
     },
     corsOrigins: new Set<string>(),
     headers: headersOf(origin),
-    table: new RouteTable(routes.filter(({ surface }) => surface === 'operator').map(prepare)),
+    table: new RouteTable(routes.filter(({ surface }) => surface === 'operator').map(prepareRoute)),
   }
 }
 
-/** The routes of one origin, its own description among them. */
-function routesOf(routes: readonly Route[], app: Context, surface: Surface, told: Told): Route[] {
+/** The routes of one origin, including its OpenAPI document. */
+function routesOf(routes: readonly Route[], app: Context, surface: Surface, webhooks: WebhookDocs): Route[] {
   const own = routes.filter((route) => (route.surface ?? 'app') === surface || route.surface === 'both')
-  const combined = surface === 'app' ? [combinedOpenapiRoute(routes, app.config, told)] : []
-  return [...own, openapiRoute(routes, app.config, surface, told), ...combined]
+  const combined = surface === 'app' ? [combinedOpenapiRoute(routes, app.config, webhooks)] : []
+  return [...own, openapiRoute(routes, app.config, surface, webhooks), ...combined]
 }
 
-function openListener(desk: Desk): Listener {
+function openListener(listener: ListenerContext): Listener {
   const koa = new Koa()
-  koa.use(mount(desk))
-  // What comes here are connections that broke while an answer was on its way; the door has answered everything else.
-  koa.on('error', (error: unknown) => desk.app.log.debug({ err: error }, 'a connection broke'))
+  koa.use(mount(listener))
+  // Only connections lost during an answer arrive here; the middleware answers every other error.
+  koa.on('error', (error: unknown) =>
+    listener.app.log.debug({ event: 'http.connection_lost', err: error }, 'Connection lost'),
+  )
   return new Listener({
-    clock: desk.app.clock,
+    clock: listener.app.clock,
     handler: koa.callback(),
-    refuse: (socket, sentence) => refusal(desk, socket, sentence),
-    failed: (error) => desk.app.log.error({ err: error }, 'connections cannot be accepted'),
+    refuse: (socket, sentence) => refusal(listener, socket, sentence),
+    failed: (error) =>
+      listener.app.log.error({ event: 'http.accept_failed', err: error }, 'Connections cannot be accepted'),
   })
 }
 
-function headersOf(origin: string): Desk['headers'] {
+function headersOf(origin: string): ListenerContext['headers'] {
   return [
     ['Cache-Control', 'no-store'],
     ['X-Content-Type-Options', 'nosniff'],
@@ -137,17 +142,17 @@ function headersOf(origin: string): Desk['headers'] {
   ]
 }
 
-/** A whole response for bytes that never became a request: the same envelope and headers as every other. */
-function refusal(desk: Desk, socket: Socket, sentence: string): string {
+/** A whole response for bytes that are not a request, with the usual envelope and headers. */
+function refusal(listener: ListenerContext, socket: Socket, sentence: string): string {
   const id = newId('request')
   const error = new ProductError('invalid_parameter', sentence)
   const status = statusOf(error.code)
-  const member = errorMember(error, desk.app.config.APP_ORIGIN)
+  const member = errorMember(error, listener.app.config.APP_ORIGIN)
   const body = JSON.stringify({ ok: false, error: member, meta: { request_id: id } })
-  const allowance = desk.rate.take(null, () => desk.sources.of(socket.remoteAddress, undefined))
+  const allowance = listener.rate.take(null, () => listener.sources.of(socket.remoteAddress, undefined))
   const headers = [
     ['X-Request-Id', id],
-    ...desk.headers,
+    ...listener.headers,
     ['X-RateLimit-Limit', allowance.limit],
     ['X-RateLimit-Remaining', allowance.remaining],
     ['X-RateLimit-Reset', allowance.reset],

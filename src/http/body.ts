@@ -3,9 +3,9 @@
 import type { IncomingMessage } from 'node:http'
 import type { Timer } from '../base/clock.ts'
 import { ProductError } from '../base/errors.ts'
-import { BODY_LIMIT } from './entry.ts'
 import { hasBody } from './negotiate.ts'
-import type { Visit } from './request-context.ts'
+import { BODY_LIMIT } from './prepared-route.ts'
+import type { RequestContext } from './request-context.ts'
 
 // How much of a refused body is still read, and how long, so that the client comes to read the answer (RFC 9112 9.6).
 const LINGER_BYTES = 134_217_728
@@ -13,28 +13,28 @@ export const LINGER_MS = 5_000
 const PIECE_BYTES = 1_048_576
 
 /** 413 on the declared size, before anything is read. */
-export function checkDeclaredSize(visit: Visit): void {
-  const limit = visit.found.entry?.bodyLimit ?? BODY_LIMIT
-  if (Number(visit.header('content-length') ?? 0) > limit) throw tooLarge(limit)
+export function checkDeclaredSize(request: RequestContext): void {
+  const limit = request.match.entry?.bodyLimit ?? BODY_LIMIT
+  if (Number(request.header('content-length') ?? 0) > limit) throw tooLarge(limit)
 }
 
 /** A whole body: in one piece, or, where it is large, in pieces of their own memory that a thread can be given. */
-export type Gathered = { bytes: Buffer } | { pieces: Uint8Array[] }
+export type ReceivedBody = { bytes: Buffer } | { pieces: Uint8Array[] }
 
 /**
  * Reads a whole body. A large one waits until there is room for it.
  * @throws ProductError payload_too_large as soon as one byte too many has come
  */
-export async function readBody(visit: Visit): Promise<Gathered> {
-  const { req } = visit
-  const limit = visit.found.entry?.bodyLimit ?? BODY_LIMIT
+export async function readBody(request: RequestContext): Promise<ReceivedBody> {
+  const { req } = request
+  const limit = request.match.entry?.bodyLimit ?? BODY_LIMIT
   if (!hasBody(req)) return { bytes: Buffer.alloc(0) }
-  const declared = Number(visit.header('content-length') ?? 0)
-  if (declared > BODY_LIMIT) await takeRoom(visit, declared)
-  proceed(visit)
+  const declared = Number(request.header('content-length') ?? 0)
+  if (declared > BODY_LIMIT) await reserveMemory(request, declared)
+  proceed(request)
   return new Promise((resolve, reject) => {
     if (req.destroyed) return reject(cutOff())
-    const gathering = new Gathering()
+    const gathering = new BodyBuffer()
     let hasRoom = declared > BODY_LIMIT
     const done = (settle: () => void) => {
       req.off('data', take).off('end', ended).off('close', broken).off('error', broken)
@@ -49,7 +49,7 @@ export async function readBody(visit: Visit): Promise<Gathered> {
         // Its length was not told before.
         hasRoom = true
         req.pause()
-        void takeRoom(visit, limit).then(() => req.resume())
+        void reserveMemory(request, limit).then(() => req.resume())
       }
     }
     const ended = () => done(() => resolve(gathering.gathered()))
@@ -59,19 +59,19 @@ export async function readBody(visit: Visit): Promise<Gathered> {
 }
 
 /** Says that only now the body is wanted: a client that asks first is spared sending what would have been refused. */
-export function proceed(visit: Visit): void {
-  if (!asksFirst(visit.req)) return
-  visit.res.writeContinue()
-  visit.continued = true
+export function proceed(request: RequestContext): void {
+  if (!asksFirst(request.req)) return
+  request.res.writeContinue()
+  request.continued = true
 }
 
 /** Waits until there is room for so many bytes; it is given back when the request is over. */
-export async function takeRoom(visit: Visit, bytes: number): Promise<void> {
-  visit.atEnd(await visit.desk.largeBodies.room(bytes))
+export async function reserveMemory(request: RequestContext, bytes: number): Promise<void> {
+  request.onEnd(await request.listener.largeBodies.reserve(bytes))
 }
 
 /** What has come of a body. */
-class Gathering {
+class BodyBuffer {
   size = 0
   readonly #chunks: Buffer[] = []
   /** Filled one after another once the body is large, so that no single step copies all of it. */
@@ -85,7 +85,7 @@ class Gathering {
     for (const waiting of this.#chunks.splice(0)) this.#copy(waiting)
   }
 
-  gathered(): Gathered {
+  gathered(): ReceivedBody {
     if (this.#pieces.length === 0) {
       const [first] = this.#chunks
       return { bytes: this.#chunks.length === 1 ? first! : Buffer.concat(this.#chunks, this.size) }
@@ -112,10 +112,10 @@ class Gathering {
  * What to do about a body that was not read when the answer goes out: nothing (Node reads a small rest away), close the
  * connection, or linger before closing it.
  */
-export function unreadBody(visit: Visit): 'nothing' | 'close' | 'linger' {
-  const { req } = visit
+export function unreadBody(request: RequestContext): 'nothing' | 'close' | 'linger' {
+  const { req } = request
   if (req.complete || req.destroyed || !hasBody(req)) return 'nothing'
-  if (asksFirst(req) && !visit.continued) return 'close'
+  if (asksFirst(req) && !request.continued) return 'close'
   const endless = req.headers['transfer-encoding'] !== undefined
   return endless || Number(req.headers['content-length']) > BODY_LIMIT ? 'linger' : 'nothing'
 }
@@ -124,8 +124,8 @@ export function unreadBody(visit: Visit): 'nothing' | 'close' | 'linger' {
  * Sends an answer at once while the client is still sending, lets it finish for a while, and closes the connection.
  * Closing at once would throw the answer away together with what was not read.
  */
-export function answerAndLinger(visit: Visit, text: string): Promise<void> {
-  const { req, res } = visit
+export function answerAndLinger(request: RequestContext, text: string): Promise<void> {
+  const { req, res } = request
   res.write(text)
   return new Promise((resolve) => {
     let left = LINGER_BYTES
@@ -140,7 +140,7 @@ export function answerAndLinger(visit: Visit, text: string): Promise<void> {
       left -= chunk.length
       if (left < 0) done()
     }
-    timer = visit.desk.app.clock.after(LINGER_MS, done)
+    timer = request.listener.app.clock.after(LINGER_MS, done)
     req.on('data', drop).on('end', done).on('close', done).resume()
   })
 }

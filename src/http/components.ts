@@ -1,4 +1,4 @@
-// Lifts the named schemas of an OpenAPI document into its components, so that each is told once and has a name in clients.
+// Lifts the named schemas of an OpenAPI document into its components, so that each is defined once and has a name in generated clients.
 
 import { canonicalJson } from '../base/canonical-json.ts'
 
@@ -17,9 +17,9 @@ interface Document extends Json {
 export function liftSchemas(document: Document): Json {
   const lifted = new Map<string, unknown>()
   const paths = lift(document.paths, lifted) as Json
-  const told = document.webhooks === undefined ? {} : { webhooks: lift(document.webhooks, lifted) as Json }
+  const webhooks = document.webhooks === undefined ? {} : { webhooks: lift(document.webhooks, lifted) as Json }
   const schemas = { ...document.components.schemas, ...Object.fromEntries([...lifted].sort(byName)) }
-  return onlyUsed({ ...document, paths, ...told, components: { ...document.components, schemas } })
+  return onlyUsed({ ...document, paths, ...webhooks, components: { ...document.components, schemas } })
 }
 
 /** Leaves out replies and headers nothing refers to. */

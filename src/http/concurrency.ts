@@ -1,29 +1,29 @@
-// How many requests of one kind one owner may have under way at a time (decisions §1.9).
+// Limits the concurrent requests of one owner to one route (decisions §1.9).
 
 import { ProductError } from '../base/errors.ts'
 
 const RETRY_SECONDS = 1
 
-export class Places {
+export class ConcurrencyLimits {
   readonly #taken = new Map<string, number>()
 
   /**
    * @param key what is counted: the route and whose
-   * @returns what gives the place back
-   * @throws ProductError rate_limit_exceeded when all places are taken
+   * @returns a function that releases it
+   * @throws ProductError rate_limit_exceeded at the limit
    */
-  take(key: string, places: number): () => void {
+  acquire(key: string, limit: number): () => void {
     const taken = this.#taken.get(key) ?? 0
-    if (taken >= places) {
-      throw new ProductError('rate_limit_exceeded', `At most ${places} of these may be under way at a time.`, {
+    if (taken >= limit) {
+      throw new ProductError('rate_limit_exceeded', `At most ${limit} of these may run at the same time.`, {
         retryAfter: RETRY_SECONDS,
       })
     }
     this.#taken.set(key, taken + 1)
-    return () => this.#give(key)
+    return () => this.#release(key)
   }
 
-  #give(key: string): void {
+  #release(key: string): void {
     const left = this.#taken.get(key)! - 1
     if (left === 0) this.#taken.delete(key)
     else this.#taken.set(key, left)

@@ -1,28 +1,28 @@
-// Requests with an Idempotency-Key: done once, answered as often as they are repeated (decisions §1.8).
+// Requests with an Idempotency-Key: executed once; repetitions get the stored answer (decisions §1.8).
 
 import { canonicalJson } from '../base/canonical-json.ts'
 import { ProductError } from '../base/errors.ts'
 import { sha256, type Vault } from '../base/secrets.ts'
 import type { Tx } from '../db/db.ts'
 import { ownerOf } from './input.ts'
-import { type Outcome, outcomeOf, type Result } from './reply.ts'
-import type { Visit } from './request-context.ts'
+import { type JsonAnswer, outcomeOf, type SendableAnswer } from './reply.ts'
+import type { RequestContext } from './request-context.ts'
 import { type Answer, answer, isBytes, isPage, isStream } from './route.ts'
 
 const IN_FLIGHT_RETRY_SECONDS = 1
 
-/** Does `work` unless the same request was done before under the same key; then its answer is given again. */
-export async function once(visit: Visit, work: () => Promise<Result>): Promise<Result> {
-  const { route } = visit.found.entry!
-  const key = visit.header('idempotency-key')
+/** Runs `work` unless the same request was completed under the same key; then returns the stored answer. */
+export async function runOnce(request: RequestContext, work: () => Promise<SendableAnswer>): Promise<SendableAnswer> {
+  const { route } = request.match.entry!
+  const key = request.header('idempotency-key')
   if (key === undefined || !route.idempotent) return work()
-  const { replays } = visit.desk.app.directory
-  // The key itself is not kept: it opens the sealed answers.
-  const scope = sha256(canonicalJson([ownerOf(visit), route.method, route.path, key])).toString('base64url')
-  const body = Buffer.from(visit.bodyDigest ?? []).toString('hex')
-  // A secret is shown again to the credential that was shown it: another one of the team may not be allowed so much.
-  const asker = route.secret === true ? [visit.principal?.keyId ?? null] : []
-  const claim = await replays.claim(scope, sha256(canonicalJson([body, visit.input.params, ...asker])))
+  const { replays } = request.listener.app.directory
+  // The key itself is not stored: it decrypts sealed answers.
+  const scope = sha256(canonicalJson([ownerOf(request), route.method, route.path, key])).toString('base64url')
+  const body = Buffer.from(request.bodyDigest ?? []).toString('hex')
+  // A stored secret is returned only to the same credential: another one of the team may have fewer permissions.
+  const asker = route.secret === true ? [request.principal?.keyId ?? null] : []
+  const claim = await replays.claim(scope, sha256(canonicalJson([body, request.input.params, ...asker])))
   if (claim.kind === 'running') {
     throw new ProductError('idempotency_conflict', 'The request with this Idempotency-Key is still being processed.', {
       param: 'Idempotency-Key',
@@ -38,40 +38,44 @@ export async function once(visit: Visit, work: () => Promise<Result>): Promise<R
       },
     )
   }
-  const box = answerBox(visit.desk.app.vault, route.secret === true ? key : null)
+  const box = answerCodec(request.listener.app.vault, route.secret === true ? key : null)
   if (claim.kind === 'done') {
-    visit.ctx.set('Idempotent-Replayed', 'true')
+    request.ctx.set('Idempotent-Replayed', 'true')
     return { ...box.open(claim.body), status: claim.status }
   }
-  return doOnce(visit, work, { scope, lock: claim.lock, box })
+  return runClaimed(request, work, { scope, lock: claim.lock, box })
 }
 
-interface Held {
+interface ClaimedReplay {
   scope: string
   lock: string
-  box: Box
+  box: AnswerCodec
 }
 
-/** Works for whoever holds the key, and keeps the answer where that was not done together with the work. */
-async function doOnce(visit: Visit, work: () => Promise<Result>, { scope, lock, box }: Held): Promise<Result> {
-  const { directory, log } = visit.desk.app
+/** Runs `work` for the request that claimed the key, and stores the answer unless `work` stored it in its unit of work. */
+async function runClaimed(
+  request: RequestContext,
+  work: () => Promise<SendableAnswer>,
+  { scope, lock, box }: ClaimedReplay,
+): Promise<SendableAnswer> {
+  const { directory, log } = request.listener.app
   const { replays } = directory
   const replay = {
     kept: false,
     async keep(tx: Tx, value: Answer) {
-      const outcome = outcomeOf(visit, answer(value)) as Outcome
+      const outcome = outcomeOf(request, answer(value)) as JsonAnswer
       await replays.keepIn(tx, scope, lock, outcome.status, box.close(outcome))
       tx.afterCommit(() => {
         replay.kept = true
       })
     },
   }
-  visit.replay = replay
-  let outcome: Result
+  request.replay = replay
+  let outcome: SendableAnswer
   try {
     outcome = await work()
     if (isBytes(outcome) || isPage(outcome) || isStream(outcome)) {
-      throw new Error(`What ${visit.found.entry!.route.operation} answers cannot be replayed.`)
+      throw new Error(`What ${request.match.entry!.route.operation} answers cannot be replayed.`)
     }
   } catch (error) {
     await replays.release(scope, lock)
@@ -83,19 +87,19 @@ async function doOnce(visit: Visit, work: () => Promise<Result>, { scope, lock, 
     ? replays.keep(scope, lock, outcome.status, box.close(outcome))
     : replays.release(scope, lock)
   await finish.catch((error: unknown) => {
-    // The work is done: telling the caller it failed would have it done twice.
-    log.error({ err: error, request_id: visit.id }, 'an answer was not kept for replay')
+    // The work is committed: an error would make the client repeat it.
+    log.error({ event: 'http.replay_not_stored', err: error, request_id: request.id }, 'Answer not stored for replay')
   })
   return outcome
 }
 
-interface Box {
-  close(outcome: Outcome): Uint8Array
-  open(bytes: Uint8Array): Outcome
+interface AnswerCodec {
+  close(outcome: JsonAnswer): Uint8Array
+  open(bytes: Uint8Array): JsonAnswer
 }
 
 /** @param key seals the answer under HKDF(APP_SECRET, key); null keeps it as it is */
-function answerBox(vault: Vault, key: string | null): Box {
+function answerCodec(vault: Vault, key: string | null): AnswerCodec {
   const purpose = `replay/${key}`
   return {
     close(outcome) {
@@ -104,7 +108,7 @@ function answerBox(vault: Vault, key: string | null): Box {
     },
     open(bytes) {
       const plain = key === null ? Buffer.from(bytes) : vault.open(purpose, bytes)
-      return JSON.parse(plain.toString()) as Outcome
+      return JSON.parse(plain.toString()) as JsonAnswer
     },
   }
 }

@@ -4,20 +4,20 @@ import { notFound, ProductError } from '../base/errors.ts'
 import { readBody } from './body.ts'
 import { digestOf, readPlanned } from './body-plan.ts'
 import { cursorScope, decodeCursor } from './cursor.ts'
-import type { Texted } from './entry.ts'
 import { readForm } from './form.ts'
+import type { Texted } from './prepared-route.ts'
 import { readQuery, type Texts } from './query.ts'
 import { readRawBody } from './raw-body.ts'
-import type { Visit } from './request-context.ts'
+import type { RequestContext } from './request-context.ts'
 import { wrongParameters } from './validate.ts'
 
 const KEY_FORMAT = /^[\x21-\x7e]{1,255}$/
 
 /** 400 for a header of ours that cannot be meant. */
-export function checkHeaders(visit: Visit): void {
-  const key = visit.header('idempotency-key')
-  const { idempotent, fromMailbox } = visit.found.entry!.route
-  if (fromMailbox === true && visit.header('x-source-authorization') === undefined) {
+export function checkHeaders(request: RequestContext): void {
+  const key = request.header('idempotency-key')
+  const { idempotent, fromMailbox } = request.match.entry!.route
+  if (fromMailbox === true && request.header('x-source-authorization') === undefined) {
     const message = 'The header X-Source-Authorization is required: Bearer <key of the source mailbox>.'
     throw new ProductError('missing_parameter', message, { param: 'X-Source-Authorization' })
   }
@@ -31,50 +31,50 @@ export function checkHeaders(visit: Visit): void {
 }
 
 /** 404 for a path whose id has another form than ids have: nothing can be found under it (decisions §1.1). */
-export function readPath(visit: Visit): void {
-  const { params } = visit.found.entry!
+export function readPath(request: RequestContext): void {
+  const { params } = request.match.entry!
   if (params === null) return
-  const { values } = params.convert(visit.found.params)
+  const { values } = params.convert(request.match.params)
   if (!params.check.passes(values)) throw notFound()
-  visit.input.params = values
+  request.input.params = values
 }
 
 /** 400 for a wrong query; reads the cursor of a list. */
-export function readParameters(visit: Visit): void {
-  const entry = visit.found.entry!
+export function readParameters(request: RequestContext): void {
+  const entry = request.match.entry!
   if (entry.query === null) return
-  const { texts, unreadable } = readQuery(visit.query)
-  visit.input.query = checkedQuery(entry.query, texts, unreadable)
+  const { texts, unreadable } = readQuery(request.query)
+  request.input.query = checkedQuery(entry.query, texts, unreadable)
   if (!entry.paged) return
-  const { limit: _, cursor, ...filters } = visit.input.query as { limit: number; cursor?: string }
-  visit.cursorScope = cursorScope(entry.route.operation, ownerOf(visit), visit.input.params, filters)
-  if (cursor !== undefined) visit.input.after = decodeCursor(visit.desk.app.vault, visit.cursorScope, cursor)
+  const { limit: _, cursor, ...filters } = request.input.query as { limit: number; cursor?: string }
+  request.cursorScope = cursorScope(entry.route.operation, ownerOf(request), request.input.params, filters)
+  if (cursor !== undefined) request.input.after = decodeCursor(request.listener.app.vault, request.cursorScope, cursor)
 }
 
 /** 400 for a body that is no JSON object or lacks members, 422 for one that breaks a rule. */
-export async function readJsonInput(visit: Visit): Promise<void> {
-  const { body: plan, route } = visit.found.entry!
+export async function readJsonInput(request: RequestContext): Promise<void> {
+  const { body: plan, route } = request.match.entry!
   if (plan === null) return
-  if (visit.rawType !== null) return readRawBody(visit, visit.rawType)
+  if (request.rawType !== null) return readRawBody(request, request.rawType)
   const { reader } = route
-  const gathered = await readBody(visit)
-  const digested = Boolean(route.idempotent) && visit.header('idempotency-key') !== undefined
+  const gathered = await readBody(request)
+  const digested = Boolean(route.idempotent) && request.header('idempotency-key') !== undefined
   if ('pieces' in gathered) {
     const { pieces } = gathered
-    const { value, digest } = await visit.desk.largeBodies.read(reader!.thread, { pieces, digested })
-    visit.input.body = value
-    visit.bodyDigest = digest
+    const { value, digest } = await request.listener.largeBodies.read(reader!.thread, { pieces, digested })
+    request.input.body = value
+    request.bodyDigest = digest
     return
   }
   const body = route.form === true ? readForm(plan, gathered.bytes) : readPlanned(plan, gathered.bytes)
-  if (digested) visit.bodyDigest = digestOf(body)
-  visit.input.body = reader === undefined ? body : (reader.read(body) as object)
+  if (digested) request.bodyDigest = digestOf(body)
+  request.input.body = reader === undefined ? body : (reader.read(body) as object)
 }
 
 /** Whose data is meant: what cursors and replays are bound to. */
-export function ownerOf(visit: Visit): string {
-  if (visit.principal === null) return visit.source
-  const { principal } = visit
+export function ownerOf(request: RequestContext): string {
+  if (request.principal === null) return request.source
+  const { principal } = request
   if (principal.kind === 'operator') return 'operator'
   return principal.kind === 'team' ? principal.teamId : principal.mailboxId
 }

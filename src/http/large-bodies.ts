@@ -13,7 +13,7 @@ const IDLE_MS = 60_000
 const THREAD_MEMORY = { maxYoungGenerationSizeMb: 32, maxOldGenerationSizeMb: 768 }
 
 export class LargeBodies {
-  readonly #ration = new Semaphore(LARGE_BYTES_AT_ONCE)
+  readonly #memory = new Semaphore(LARGE_BYTES_AT_ONCE)
   readonly #pool = new Piscina<LargeBody, ReadLarge>({
     // A thread costs some 40 MB: there is none before the first large body, and none a while after the last one.
     minThreads: 0,
@@ -29,8 +29,8 @@ export class LargeBodies {
   }
 
   /** Waits until there is room for so many bytes. @returns what gives it back */
-  room(bytes: number): Promise<() => void> {
-    return this.#ration.acquire(bytes)
+  reserve(bytes: number): Promise<() => void> {
+    return this.#memory.acquire(bytes)
   }
 
   /**

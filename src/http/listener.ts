@@ -26,7 +26,7 @@ type Handler = (req: IncomingMessage, res: ServerResponse) => void
 export type Refuse = (socket: Socket, sentence: string) => string
 
 /** What a listener is made of. */
-export interface ListenerParts {
+export interface ListenerDeps {
   clock: Clock
   handler: Handler
   refuse: Refuse
@@ -42,7 +42,7 @@ export class Listener {
   readonly #under = new Map<Duplex, ServerResponse>()
   #stopping = false
 
-  constructor({ clock, handler, refuse, failed }: ListenerParts) {
+  constructor({ clock, handler, refuse, failed }: ListenerDeps) {
     this.#clock = clock
     this.#refuse = refuse
     const serve: Handler = (req, res) => {

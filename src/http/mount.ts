@@ -1,18 +1,18 @@
-// The chain every request goes through, in the order of decisions §1.4.
+// The middleware every request passes, in the order of decisions §1.4.
 
 import type Koa from 'koa'
 import { notFound, ProductError } from '../base/errors.ts'
-import { storageFault } from '../base/storage-fault.ts'
+import { storageError } from '../base/storage-error.ts'
 import { identify, requireAllowance, requireCredential, requirePermission } from './authenticate.ts'
 import { checkDeclaredSize } from './body.ts'
 import { allowOrigin, answerOptions } from './cors.ts'
 import { statusOf } from './errors.ts'
-import { Facts } from './facts.ts'
-import { once } from './idempotency.ts'
+import { runOnce } from './idempotency.ts'
 import { checkHeaders, ownerOf, readJsonInput, readParameters, readPath } from './input.ts'
 import { chooseType, requireBodyType } from './negotiate.ts'
-import { outcomeOf, type Result, sendBytes, sendError, sendOutcome, sendPage, sendStream } from './reply.ts'
-import { type Desk, Visit } from './request-context.ts'
+import { outcomeOf, type SendableAnswer, sendBytes, sendError, sendOutcome, sendPage, sendStream } from './reply.ts'
+import { type ListenerContext, RequestContext } from './request-context.ts'
+import { ContextFacts } from './request-facts.ts'
 import { type Input, isBytes, isPage, isStream } from './route.ts'
 
 const METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS'
@@ -20,148 +20,150 @@ const CLIENT_ID_MAX = 128
 const LOGGED_PATH_MAX = 512
 
 /** The one middleware of a listener. It answers everything itself and never throws. */
-export function mount(desk: Desk): Koa.Middleware {
+export function mount(listener: ListenerContext): Koa.Middleware {
   return async (ctx) => {
-    const visit = new Visit(desk, ctx)
-    const began = desk.app.clock.now()
-    ctx.set('X-Request-Id', visit.id)
-    for (const [name, value] of desk.headers) ctx.set(name, value)
-    allowOrigin(visit)
+    const request = new RequestContext(listener, ctx)
+    const began = listener.app.clock.now()
+    ctx.set('X-Request-Id', request.id)
+    for (const [name, value] of listener.headers) ctx.set(name, value)
+    allowOrigin(request)
     try {
-      await answer(visit)
+      await answer(request)
     } catch (error) {
-      // Whoever waits for its room need not wait until the answer is read.
-      visit.end()
-      await fail(visit, error)
+      // Releases its memory and concurrency limit before the answer is read.
+      request.end()
+      await fail(request, error)
     } finally {
-      if (!visit.goesOn) visit.end()
+      if (!request.isStreaming) request.end()
     }
-    note(visit, desk.app.clock.now() - began)
+    note(request, listener.app.clock.now() - began)
   }
 }
 
-async function answer(visit: Visit): Promise<void> {
-  const isOptions = visit.method === 'OPTIONS' && (visit.found.allow !== null || visit.path === '*')
+async function answer(request: RequestContext): Promise<void> {
+  const isOptions = request.method === 'OPTIONS' && (request.match.allow !== null || request.path === '*')
   try {
-    if (!isOptions) await identify(visit)
+    if (!isOptions) await identify(request)
   } finally {
-    count(visit, isOptions || visit.found.entry?.route.uncounted === true)
+    count(request, isOptions || request.match.entry?.route.uncounted === true)
   }
-  requireHost(visit)
-  checkDeclaredSize(visit)
-  if (isOptions) return answerOptions(visit, visit.found.allow?.join(', ') ?? METHODS)
-  requireCredential(visit)
-  requireRoute(visit)
-  if (visit.found.entry?.route.uncounted !== true) requireAllowance(visit)
-  requirePermission(visit)
-  chooseType(visit)
-  requireBodyType(visit)
-  checkHeaders(visit)
-  readPath(visit)
-  readParameters(visit)
-  takePlace(visit)
-  await readJsonInput(visit)
-  keepPace(visit)
-  const outcome = await once(visit, () => handle(visit))
-  if (isPage(outcome)) return sendPage(visit, outcome)
-  if (isStream(outcome)) return sendStream(visit, outcome)
-  return isBytes(outcome) ? sendBytes(visit, outcome) : sendOutcome(visit, outcome)
+  requireHost(request)
+  checkDeclaredSize(request)
+  if (isOptions) return answerOptions(request, request.match.allow?.join(', ') ?? METHODS)
+  requireCredential(request)
+  requireRoute(request)
+  if (request.match.entry?.route.uncounted !== true) requireAllowance(request)
+  requirePermission(request)
+  chooseType(request)
+  requireBodyType(request)
+  checkHeaders(request)
+  readPath(request)
+  readParameters(request)
+  limitConcurrency(request)
+  await readJsonInput(request)
+  applyThrottle(request)
+  const outcome = await runOnce(request, () => handle(request))
+  if (isPage(outcome)) return sendPage(request, outcome)
+  if (isStream(outcome)) return sendStream(request, outcome)
+  return isBytes(outcome) ? sendBytes(request, outcome) : sendOutcome(request, outcome)
 }
 
-/** Counts the request; every response tells what is left, whatever becomes of it. */
-function count(visit: Visit, free: boolean): void {
-  const { rate } = visit.desk
-  const credential = visit.principal?.keyId ?? null
-  const source = () => visit.source
+/** Counts the request; every response carries the remaining allowance, whatever its outcome. */
+function count(request: RequestContext, free: boolean): void {
+  const { rate } = request.listener
+  const credential = request.principal?.keyId ?? null
+  const source = () => request.source
   const allowance = free ? rate.peek(credential, source) : rate.take(credential, source)
-  visit.allowance = allowance
-  visit.ctx.set('X-RateLimit-Limit', String(allowance.limit))
-  visit.ctx.set('X-RateLimit-Remaining', String(allowance.remaining))
-  visit.ctx.set('X-RateLimit-Reset', String(allowance.reset))
+  request.allowance = allowance
+  request.ctx.set('X-RateLimit-Limit', String(allowance.limit))
+  request.ctx.set('X-RateLimit-Remaining', String(allowance.remaining))
+  request.ctx.set('X-RateLimit-Reset', String(allowance.reset))
 }
 
 // RFC 9112 3.2. Node would refuse it too, but without an envelope.
-function requireHost(visit: Visit): void {
-  if (visit.req.httpVersion === '1.1' && visit.header('host') === undefined) {
-    throw new ProductError('invalid_parameter', 'A request needs a Host header.', { param: 'Host' })
+function requireHost(request: RequestContext): void {
+  if (request.req.httpVersion === '1.1' && request.header('host') === undefined) {
+    throw new ProductError('invalid_parameter', 'The Host header is missing.', { param: 'Host' })
   }
 }
 
-function requireRoute(visit: Visit): void {
-  const { entry, allow } = visit.found
+function requireRoute(request: RequestContext): void {
+  const { entry, allow } = request.match
   if (entry !== null) return
   if (allow === null) throw notFound('path')
-  visit.ctx.set('Allow', allow.join(', '))
-  throw new ProductError('method_not_allowed', `This path takes ${allow.join(', ')}.`)
+  request.ctx.set('Allow', allow.join(', '))
+  throw new ProductError('method_not_allowed', `This path supports ${allow.join(', ')}.`)
 }
 
-function takePlace(visit: Visit): void {
-  const { route } = visit.found.entry!
-  if (route.atOnce === undefined) return
-  visit.atEnd(visit.desk.places.take(`${route.operation} ${ownerOf(visit)}`, route.atOnce))
+function limitConcurrency(request: RequestContext): void {
+  const { route } = request.match.entry!
+  if (route.maxConcurrent === undefined) return
+  request.onEnd(request.listener.concurrency.acquire(`${route.operation} ${ownerOf(request)}`, route.maxConcurrent))
 }
 
-function keepPace(visit: Visit): void {
-  const { route } = visit.found.entry!
-  if (route.pace === undefined) return
-  const key = [route.operation, ownerOf(visit), ...Object.values(visit.input.params)].join(' ')
-  visit.desk.paces.take(key, route.pace)
+function applyThrottle(request: RequestContext): void {
+  const { route } = request.match.entry!
+  if (route.throttle === undefined) return
+  const key = [route.operation, ownerOf(request), ...Object.values(request.input.params)].join(' ')
+  request.listener.throttle.admit(key, route.throttle)
 }
 
-async function handle(visit: Visit): Promise<Result> {
-  const { principal, desk, input } = visit
-  const { route } = visit.found.entry!
-  const given = { principal, ...input, app: desk.app, request: new Facts(visit) }
+async function handle(request: RequestContext): Promise<SendableAnswer> {
+  const { principal, listener, input } = request
+  const { route } = request.match.entry!
+  const given = { principal, ...input, app: listener.app, request: new ContextFacts(request) }
   const value = await route.handle(given as Input<typeof route.as, undefined, undefined, undefined>)
-  // States and numbers of messages are told only once a power cut cannot take them back.
-  if (route.path.startsWith('/mailbox/')) await desk.app.db.durable()
-  return outcomeOf(visit, value)
+  // States and UIDs are returned only when they are durable: a power failure must not revert them.
+  if (route.path.startsWith('/mailbox/')) await listener.app.db.durable()
+  return outcomeOf(request, value)
 }
 
-async function fail(visit: Visit, error: unknown): Promise<void> {
-  const { ctx } = visit
+async function fail(request: RequestContext, error: unknown): Promise<void> {
+  const { ctx } = request
   const shown =
     error instanceof ProductError
       ? error
-      : (storageFault(error) ?? new ProductError('internal_error', 'Something went wrong on our side.'))
-  if (statusOf(shown.code) >= 500) noteFailure(visit, error)
+      : (storageError(error) ?? new ProductError('internal_error', 'Something went wrong on our side.'))
+  if (statusOf(shown.code) >= 500) noteFailure(request, error)
   if (ctx.headerSent) {
-    visit.res.destroy()
+    request.res.destroy()
     return
   }
-  // The tag is that of the content, not of the error.
+  // The ETag belongs to the content, not to the error.
   ctx.remove('ETag')
-  await sendError(visit, shown)
+  await sendError(request, shown)
 }
 
-/** A "not now" that was said on purpose and stands for nothing that broke is no error, and has no stack worth reading. */
-function noteFailure(visit: Visit, error: unknown): void {
-  const { log } = visit.desk.app
+/** A deliberate 503 without a cause is not an error of the server: it is logged without a stack. */
+function noteFailure(request: RequestContext, error: unknown): void {
+  const { log } = request.listener.app
   const isExpected = error instanceof ProductError && error.code === 'service_unavailable' && error.cause === undefined
-  if (!isExpected) log.error({ err: error, ...lineOf(visit) }, 'a request failed')
-  else
-    log.info({ event: 'http.unavailable', reason: error.message, ...lineOf(visit) }, 'Request answered with "not now"')
+  if (!isExpected) log.error({ event: 'http.request_failed', err: error, ...lineOf(request) }, 'Request failed')
+  else log.info({ event: 'http.unavailable', reason: error.message, ...lineOf(request) }, 'Service unavailable')
 }
 
-/** One line for the operator; aloud when the client wants to find its request again. */
-function note(visit: Visit, ms: number): void {
-  const { log } = visit.desk.app
-  const clientId = visit.header('x-request-id')?.slice(0, CLIENT_ID_MAX)
+/** Access log: at `info` when the client sent an X-Request-Id of its own, else at `debug`. */
+function note(request: RequestContext, ms: number): void {
+  const { log } = request.listener.app
+  const clientId = request.header('x-request-id')?.slice(0, CLIENT_ID_MAX)
   const level = clientId === undefined ? 'debug' : 'info'
   if (!log.isLevelEnabled(level)) return
-  log[level]({ ...lineOf(visit), client_request_id: clientId, status: visit.ctx.status, ms }, 'request')
+  log[level](
+    { event: 'http.request', ...lineOf(request), client_request_id: clientId, status: request.ctx.status, ms },
+    'Request',
+  )
 }
 
-function lineOf(visit: Visit): Record<string, unknown> {
+function lineOf(request: RequestContext): Record<string, unknown> {
   return {
-    request_id: visit.id,
-    method: visit.method,
-    path: loggedPath(visit).slice(0, LOGGED_PATH_MAX),
-    key_id: visit.principal?.keyId,
+    request_id: request.id,
+    method: request.method,
+    path: loggedPath(request).slice(0, LOGGED_PATH_MAX),
+    key_id: request.principal?.keyId,
   }
 }
 
-/** A link that signs in, or accepts, is a secret: whoever reads the log must not be able to use it. */
-function loggedPath({ path, found }: Visit): string {
-  return found.params.has('token') ? (found.entry?.path ?? 'the path of a link') : path
+/** A sign-in or invitation link is a secret and must not appear in the log. */
+function loggedPath({ path, match }: RequestContext): string {
+  return match.params.has('token') ? (match.entry?.path ?? 'path with a token') : path
 }

@@ -2,46 +2,46 @@
 
 import type { IncomingMessage } from 'node:http'
 import { ProductError } from '../base/errors.ts'
-import type { Visit } from './request-context.ts'
+import type { RequestContext } from './request-context.ts'
 
 const JSON_TYPE = /^application\/(?:json|[\w.!#$&^-]{1,100}\+json)$/
 const FORM_TYPE = 'application/x-www-form-urlencoded'
 const ANYTHING = '*/*'
 
 /** 406 when `Accept` excludes every type the route produces. */
-export function chooseType(visit: Visit): void {
-  const { produces } = visit.found.entry!
-  const accept = visit.header('accept')
-  visit.accepts = produces[0]!
-  if (accept === undefined || accept === ANYTHING || accept === visit.accepts || produces.includes(ANYTHING)) return
+export function chooseType(request: RequestContext): void {
+  const { produces } = request.match.entry!
+  const accept = request.header('accept')
+  request.accepts = produces[0]!
+  if (accept === undefined || accept === ANYTHING || accept === request.accepts || produces.includes(ANYTHING)) return
   const chosen = bestType(accept, produces)
   if (chosen === null) {
     throw new ProductError('not_acceptable', `This produces ${produces.join(' or ')} only.`, { param: 'Accept' })
   }
-  visit.accepts = chosen
+  request.accepts = chosen
 }
 
 /** 415 for a body that is anything but what the route reads (plain JSON, or a form), or is called so. */
-export function requireBodyType(visit: Visit): void {
-  const { body, route } = visit.found.entry!
-  if (body === null || !hasBody(visit.req)) return
-  const coding = visit.header('content-encoding')
+export function requireBodyType(request: RequestContext): void {
+  const { body, route } = request.match.entry!
+  if (body === null || !hasBody(request.req)) return
+  const coding = request.header('content-encoding')
   if (coding !== undefined && coding.trim().toLowerCase() !== 'identity') {
-    visit.ctx.set('Accept-Encoding', 'identity')
+    request.ctx.set('Accept-Encoding', 'identity')
     throw new ProductError('unsupported_media_type', 'A body must come without a Content-Encoding.', {
       param: 'Content-Encoding',
     })
   }
-  const type = visit.header('content-type')
+  const type = request.header('content-type')
   if (route.raw !== undefined && type !== undefined && !JSON_TYPE.test(nameOf(type))) {
-    visit.rawType = type
+    request.rawType = type
     return
   }
   const isForm = route.form === true
   if (isForm ? isFormType(type) : type === undefined || isOneOf(type, route.takes)) return
   const wanted = isForm ? FORM_TYPE : 'application/json'
-  if (visit.method === 'POST') visit.ctx.set('Accept-Post', wanted)
-  if (visit.method === 'PATCH') visit.ctx.set('Accept-Patch', wanted)
+  if (request.method === 'POST') request.ctx.set('Accept-Post', wanted)
+  if (request.method === 'PATCH') request.ctx.set('Accept-Patch', wanted)
   throw new ProductError('unsupported_media_type', `A body must be ${wanted} in UTF-8.`, {
     param: 'Content-Type',
   })

@@ -11,7 +11,7 @@ export const BYTES = { schema: { type: 'string', format: 'binary' } }
 
 /** @param optional whether the body may be left out */
 export function bodyOf(one: Route, optional: boolean): Json {
-  const schema = toldDefaults(plain(closed(one.body!)))
+  const schema = describeDefaults(plain(closed(one.body!)))
   const type = one.form === true ? 'application/x-www-form-urlencoded' : 'application/json'
   return { required: !optional, content: { [type]: { schema }, ...(one.raw && { '*/*': BYTES }) } }
 }
@@ -20,13 +20,13 @@ export function bodyOf(one: Route, optional: boolean): Json {
  * A schema whose members with a default are optional and say so in words. Generators of types take a member with the keyword `default` for
  * one that is always there, and would have every caller write it.
  */
-function toldDefaults(node: unknown): unknown {
-  if (Array.isArray(node)) return node.map(toldDefaults)
+function describeDefaults(node: unknown): unknown {
+  if (Array.isArray(node)) return node.map(describeDefaults)
   if (node === null || typeof node !== 'object') return node
   const { default: value, ...rest } = node as Json
   const mapped = Object.entries(rest).map(([name, member]) => [
     name,
-    name === 'examples' ? member : toldDefaults(member),
+    name === 'examples' ? member : describeDefaults(member),
   ])
   const schema = Object.fromEntries(mapped) as Json
   const properties = (rest.properties ?? {}) as Record<string, { default?: unknown }>

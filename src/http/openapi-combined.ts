@@ -2,9 +2,9 @@
 
 import { Type } from 'typebox'
 import type { Config } from '../config/config.ts'
-import { API_BASE } from './entry.ts'
 import { buildOpenapi } from './openapi.ts'
-import type { Told } from './openapi-webhooks.ts'
+import type { WebhookDocs } from './openapi-webhooks.ts'
+import { API_BASE } from './prepared-route.ts'
 import { type Route, route } from './route.ts'
 
 type Json = Record<string, unknown>
@@ -23,7 +23,7 @@ key (\`smk_…\`) for one mailbox. [Getting started](/docs/getting-started) show
 error code.`
 
 /** `GET /docs/openapi.json` of the app origin. */
-export function combinedOpenapiRoute(routes: readonly Route[], config: Config, told: Told): Route {
+export function combinedOpenapiRoute(routes: readonly Route[], config: Config, webhooks: WebhookDocs): Route {
   let document: Json | undefined
   return route({
     method: 'GET',
@@ -39,16 +39,16 @@ export function combinedOpenapiRoute(routes: readonly Route[], config: Config, t
     etag: true,
     reply: Type.Object({}, { additionalProperties: true }),
     async handle() {
-      document ??= Object.freeze(combineOpenapi(routes, config, told))
+      document ??= Object.freeze(combineOpenapi(routes, config, webhooks))
       return document
     },
   })
 }
 
 /** @throws Error when the two documents describe one component differently */
-export function combineOpenapi(routes: readonly Route[], config: Config, told: Told): Json {
-  const app = buildOpenapi(routes, config, 'app', told) as Document
-  const send = buildOpenapi(routes, config, 'send', told) as Document
+export function combineOpenapi(routes: readonly Route[], config: Config, webhooks: WebhookDocs): Json {
+  const app = buildOpenapi(routes, config, 'app', webhooks) as Document
+  const send = buildOpenapi(routes, config, 'send', webhooks) as Document
   const sendServers = [{ url: config.SEND_ORIGIN + API_BASE, description: 'Sending API' }]
   const paths = { ...app.paths }
   // What both origins answer is described by the app's document.

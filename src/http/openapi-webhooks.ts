@@ -5,16 +5,16 @@ import type { TSchema } from 'typebox'
 type Json = Record<string, unknown>
 
 /** What webhooks are told: the bodies by type of event, and what a receiver has to know. */
-export interface Told {
+export interface WebhookDocs {
   events: Readonly<Record<string, TSchema>>
   notes: string
 }
 
 /** For listeners that tell nobody anything. */
-export const NOTHING_TOLD: Told = { events: {}, notes: '' }
+export const NO_WEBHOOKS: WebhookDocs = { events: {}, notes: '' }
 
 /** Headers of a request to a receiver (specification §6). */
-const TOLD_HEADERS = {
+const WEBHOOK_HEADERS = {
   'X-Service-Signature': 'sha256= and the hex of HMAC-SHA-256 over the body.',
   'X-Service-Event-Id': 'Id of the event, the same for every attempt.',
   'X-Service-Event-Type': 'Type of the event.',
@@ -26,8 +26,8 @@ const TOLD_HEADERS = {
 }
 
 /** One operation for each type of event, the other way round: the receiver is the server. */
-export function webhooksOf({ events, notes }: Told): Json {
-  const parameters = Object.entries(TOLD_HEADERS).map(([name, description]) => {
+export function webhooksOf({ events, notes }: WebhookDocs): Json {
+  const parameters = Object.entries(WEBHOOK_HEADERS).map(([name, description]) => {
     return { name, in: 'header', required: true, description, schema: { type: 'string' } }
   })
   const entries = Object.entries(events).map(([type, schema]) => {

@@ -4,11 +4,11 @@ import { type TObject, type TSchema, Type } from 'typebox'
 import type { ErrorCode } from '../base/errors.ts'
 import type { Config } from '../config/config.ts'
 import { liftSchemas } from './components.ts'
-import { API_BASE, prepare } from './entry.ts'
 import { ERRORS } from './errors.ts'
 import { BYTES, bodyOf, plain } from './openapi-body.ts'
 import { TAGS } from './openapi-tags.ts'
-import { NOTHING_TOLD, type Told, webhooksOf } from './openapi-webhooks.ts'
+import { NO_WEBHOOKS, type WebhookDocs, webhooksOf } from './openapi-webhooks.ts'
+import { API_BASE, prepareRoute } from './prepared-route.ts'
 import { isTagged } from './reply.ts'
 import { type Route, route } from './route.ts'
 import { ErrorEnvelope, envelopeOf } from './schema.ts'
@@ -27,7 +27,7 @@ const TITLES: Record<Surface, string> = {
 }
 
 /** `GET {base_url}/openapi.json` of one origin. */
-export function openapiRoute(routes: readonly Route[], config: Config, surface: Surface, told: Told): Route {
+export function openapiRoute(routes: readonly Route[], config: Config, surface: Surface, webhooks: WebhookDocs): Route {
   let document: Json | undefined
   const self: Route = route({
     method: 'GET',
@@ -42,7 +42,7 @@ export function openapiRoute(routes: readonly Route[], config: Config, surface: 
     etag: true,
     reply: Type.Object({}, { additionalProperties: true }),
     async handle() {
-      document ??= Object.freeze(buildOpenapi([...routes, self], config, surface, told))
+      document ??= Object.freeze(buildOpenapi([...routes, self], config, surface, webhooks))
       return document
     },
   })
@@ -54,14 +54,14 @@ export function buildOpenapi(
   routes: readonly Route[],
   config: Config,
   surface: Surface,
-  told: Told = NOTHING_TOLD,
+  webhooks: WebhookDocs = NO_WEBHOOKS,
 ): Json {
   const own = routes.filter(
     (one) => one.hidden !== true && ((one.surface ?? 'app') === surface || one.surface === 'both'),
   )
   const paths: Record<string, Json> = {}
   for (const one of own) {
-    // Paths are told relative to the servers; what lies at the origin names it as its own server.
+    // Paths are relative to the servers; a route at the origin names the origin as its own server.
     const place = one.root === true ? { servers: [{ url: originOf(config, surface) }] } : {}
     paths[one.path] = { ...place, ...paths[one.path], [one.method.toLowerCase()]: operationOf(one) }
   }
@@ -72,7 +72,7 @@ export function buildOpenapi(
     tags: [...new Set(own.map((one) => one.tag))].map((name) => ({ name, description: TAGS[name] })),
     security: [{ bearerAuth: [] }],
     paths,
-    ...(surface === 'app' ? { webhooks: webhooksOf(told) } : {}),
+    ...(surface === 'app' ? { webhooks: webhooksOf(webhooks) } : {}),
     components: {
       securitySchemes: { bearerAuth: { type: 'http', scheme: 'bearer' } },
       schemas: { Error: plain(ErrorEnvelope) },
@@ -122,7 +122,7 @@ function serversOf(config: Config, surface: Surface): Json[] {
 }
 
 function operationOf(one: Route): Json {
-  const { permissions, paged, produces, body } = prepare(one)
+  const { permissions, paged, produces, body } = prepareRoute(one)
   return {
     operationId: one.operation,
     tags: [one.tag],
@@ -137,7 +137,7 @@ function operationOf(one: Route): Json {
       ...(one.otherwise ? { 200: { ...successOf(one, paged, produces), description: one.otherwise } } : {}),
       ...(canBeUnchanged(one) ? { 304: { description: 'Unchanged since the given ETag.' } } : {}),
       ...(givesBytes(one) ? { 206: partOf(produces) } : {}),
-      ...(one.faults === undefined ? refsOf(errorsOf(one)) : faultsOf(one.faults)),
+      ...(one.errorFormat === undefined ? refsOf(errorsOf(one)) : formattedErrorsOf(one.errorFormat)),
     },
   }
 }
@@ -245,7 +245,7 @@ function refsOf(codes: readonly ErrorCode[]): Json {
 }
 
 /** The errors of a route that shows them in a form of its own. */
-function faultsOf({ schema, meanings }: NonNullable<Route['faults']>): Json {
+function formattedErrorsOf({ schema, meanings }: NonNullable<Route['errorFormat']>): Json {
   const content = { 'application/json': { schema: plain(schema) } }
   const entries = Object.entries(meanings).map(([status, description]) => {
     const code = Object.entries(ERRORS).find(([, rule]) => rule.status === Number(status))?.[0] as ErrorCode

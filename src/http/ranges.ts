@@ -3,19 +3,19 @@
 import { namesStrongTag } from './etag.ts'
 
 /** Bytes from `start` up to, not including, `end`; `unsatisfiable` when they lie outside. */
-export type Span = { start: number; end: number } | 'unsatisfiable'
+export type ByteRange = { start: number; end: number } | 'unsatisfiable'
 
 /**
  * @param range the `Range` header
  * @param ifRange the `If-Range` header: the range counts only while it names the content's strong tag
  * @returns the one range asked for; null when the whole content is the answer (no, several or unreadable ranges)
  */
-export function spanOf(
+export function byteRangeOf(
   range: string | undefined,
   ifRange: string | undefined,
   size: number,
   etag: string,
-): Span | null {
+): ByteRange | null {
   const match = range === undefined ? null : /^bytes=[ \t]*(\d{0,15})-(\d{0,15})[ \t]*$/i.exec(range)
   if (match === null || (match[1] === '' && match[2] === '')) return null
   // A date in If-Range is weaker than a tag; we send no dates, so it names nothing.

@@ -1,17 +1,17 @@
-// Turns what a handler gave, or an error, into the response.
+// Turns the result of a handler, or an error, into the response.
 
 import { Readable } from 'node:stream'
 import { ProductError } from '../base/errors.ts'
 import { answerAndLinger, unreadBody } from './body.ts'
 import { encodeCursor } from './cursor.ts'
-import type { Entry } from './entry.ts'
 import { errorMember, statusOf } from './errors.ts'
 import { etagOf, namesTag } from './etag.ts'
-import { spanOf } from './ranges.ts'
-import type { Visit } from './request-context.ts'
+import type { PreparedRoute } from './prepared-route.ts'
+import { byteRangeOf } from './ranges.ts'
+import type { RequestContext } from './request-context.ts'
 import {
   type BytesAnswer,
-  type FaultAnswer,
+  type ErrorAnswer,
   isAnswer,
   isBytes,
   isPage,
@@ -21,14 +21,14 @@ import {
   type StreamAnswer,
 } from './route.ts'
 
-/** Seconds a client waits before it asks again when nobody knows better. */
+/** Default of Retry-After for 503, in seconds. */
 const UNAVAILABLE_RETRY_SECONDS = 10
 
 /** A connection with a stream is closed when nothing went over it for so long: twice the longest pause between two pings, ms. */
 const STREAM_SILENCE_MS = 600_000
 
-/** What a handler gave, in one form. */
-export interface Outcome {
+/** A JSON answer in normal form. */
+export interface JsonAnswer {
   status: number
   data: unknown
   headers: Record<string, string>
@@ -40,14 +40,14 @@ export interface Outcome {
   lasting?: false
 }
 
-/** Whatever a handler may answer with, ready to be sent. */
-export type Result = Outcome | BytesAnswer | PageAnswer | StreamAnswer
+/** Every kind of answer a handler may return, ready to be sent. */
+export type SendableAnswer = JsonAnswer | BytesAnswer | PageAnswer | StreamAnswer
 
 /** @throws Error when replies are checked and this one breaks the schema of its route */
-export function outcomeOf(visit: Visit, value: unknown): Result {
+export function outcomeOf(request: RequestContext, value: unknown): SendableAnswer {
   if (isBytes(value) || isPage(value) || isStream(value)) return value
-  const entry = visit.found.entry!
-  const outcome: Outcome = { status: entry.status, data: value ?? null, headers: {}, meta: {} }
+  const entry = request.match.entry!
+  const outcome: JsonAnswer = { status: entry.status, data: value ?? null, headers: {}, meta: {} }
   if (isAnswer(value)) {
     outcome.status = value.status ?? entry.status
     outcome.data = value.data ?? null
@@ -62,9 +62,9 @@ export function outcomeOf(visit: Visit, value: unknown): Result {
     outcome.pagination =
       next === null
         ? { has_more: false }
-        : { has_more: true, next_cursor: encodeCursor(visit.desk.app.vault, visit.cursorScope, next) }
+        : { has_more: true, next_cursor: encodeCursor(request.listener.app.vault, request.cursorScope, next) }
   }
-  if (visit.desk.checkReplies && !entry.reply.passes(outcome.data)) {
+  if (request.listener.checkReplies && !entry.reply.passes(outcome.data)) {
     const issues = JSON.stringify(entry.reply.issues(outcome.data))
     throw new Error(`The reply of ${entry.route.operation} breaks its schema: ${issues}`)
   }
@@ -75,41 +75,45 @@ export function outcomeOf(visit: Visit, value: unknown): Result {
  * Whether answers carry the tag of the resource. What is gone has no version; what was made (201) or accepted (202) is another resource
  * than the one `If-Match` speaks of.
  */
-export function isTagged({ route, status }: Pick<Entry, 'route' | 'status'>): boolean {
+export function isTagged({ route, status }: Pick<PreparedRoute, 'route' | 'status'>): boolean {
   return route.etag === true && route.method !== 'DELETE' && status === 200
 }
 
 /** Sends data: with its tag where the route carries one, 304 when the client has it already. */
-export function sendOutcome(visit: Visit, outcome: Outcome): Promise<void> | void {
-  const { ctx } = visit
-  const { route } = visit.found.entry!
+export function sendOutcome(request: RequestContext, outcome: JsonAnswer): Promise<void> | void {
+  const { ctx } = request
+  const { route } = request.match.entry!
   for (const [name, value] of Object.entries(outcome.headers)) ctx.set(name, value)
-  if (isTagged(visit.found.entry!)) {
+  if (isTagged(request.match.entry!)) {
     const etag = outcome.etag ?? etagOf(outcome.data)
     ctx.set('ETag', etag)
-    if (route.method === 'GET' && unchanged(visit, etag)) return
+    if (route.method === 'GET' && unchanged(request, etag)) return
   }
-  return sendJson(visit, outcome.status, route.bare === true ? JSON.stringify(outcome.data) : envelope(visit, outcome))
+  return sendJson(
+    request,
+    outcome.status,
+    route.bare === true ? JSON.stringify(outcome.data) : envelope(request, outcome),
+  )
 }
 
-/** Sends bytes, or the range of them that was asked for. */
-export async function sendBytes(visit: Visit, bytes: BytesAnswer): Promise<void> {
-  const { ctx } = visit
+/** Sends bytes, or the requested range of them. */
+export async function sendBytes(request: RequestContext, bytes: BytesAnswer): Promise<void> {
+  const { ctx } = request
   const { sizeBytes: size, etag } = bytes
   ctx.set('ETag', etag)
   // A weak tag says that the bytes differ from one answer to the next: their ranges do not fit together.
   const isRanged = !etag.startsWith('W/')
   if (isRanged) ctx.set('Accept-Ranges', 'bytes')
-  if (unchanged(visit, etag)) return
+  if (unchanged(request, etag)) return
   // Range is defined for GET alone (RFC 9110 14.2).
-  const range = isRanged && visit.method === 'GET' ? visit.header('range') : undefined
-  const span = spanOf(range, visit.header('if-range'), size, etag)
+  const range = isRanged && request.method === 'GET' ? request.header('range') : undefined
+  const span = byteRangeOf(range, request.header('if-range'), size, etag)
   if (span === 'unsatisfiable') {
     ctx.set('Content-Range', `bytes */${size}`)
     throw new ProductError('range_not_satisfiable', `The content has ${size} bytes.`, { param: 'Range' })
   }
   const { start, end } = span ?? { start: 0, end: size }
-  const body = visit.method === 'HEAD' ? '' : await openStream(visit, bytes.read(start, end))
+  const body = request.method === 'HEAD' ? '' : await openStream(request, bytes.read(start, end))
   for (const [name, value] of Object.entries(bytes.headers ?? {})) ctx.set(name, value)
   if (span !== null) ctx.set('Content-Range', `bytes ${start}-${end - 1}/${size}`)
   ctx.status = span === null ? 200 : 206
@@ -118,19 +122,19 @@ export async function sendBytes(visit: Visit, bytes: BytesAnswer): Promise<void>
   ctx.length = end - start
 }
 
-/** Sends what goes on: the request is over when it ends, or when the client is gone. */
-export async function sendStream(visit: Visit, { headers, open }: StreamAnswer): Promise<void> {
-  const { ctx, req } = visit
-  const body = visit.method === 'HEAD' ? '' : await open()
+/** Sends a stream: the request ends with it, or when the client disconnects. */
+export async function sendStream(request: RequestContext, { headers, open }: StreamAnswer): Promise<void> {
+  const { ctx, req } = request
+  const body = request.method === 'HEAD' ? '' : await open()
   for (const [name, value] of Object.entries(headers)) ctx.set(name, value)
   ctx.status = 200
   ctx.body = body
   ctx.remove('Content-Length')
-  ctx.set('Content-Type', `${visit.accepts}; charset=utf-8`)
+  ctx.set('Content-Type', `${request.accepts}; charset=utf-8`)
   if (typeof body === 'string') return
-  visit.goesOn = true
+  request.isStreaming = true
   // Koa ends it with the connection.
-  body.once('close', () => visit.end())
+  body.once('close', () => request.end())
   req.socket.setTimeout(STREAM_SILENCE_MS)
   // A stream has no last answer to wait for: a client that closes its half has left.
   if (req.socket.readableEnded) req.socket.destroy()
@@ -138,23 +142,26 @@ export async function sendStream(visit: Visit, { headers, open }: StreamAnswer):
 }
 
 /** Sends a page. */
-export function sendPage(visit: Visit, { status, html, headers }: PageAnswer): void {
-  const { ctx } = visit
+export function sendPage(request: RequestContext, { status, html, headers }: PageAnswer): void {
+  const { ctx } = request
   for (const [name, value] of Object.entries(headers)) ctx.set(name, value)
   ctx.status = status
   ctx.set('Content-Type', 'text/html; charset=utf-8')
   ctx.body = html
 }
 
-/** Reads the first piece before anything is sent: what cannot be read at all is an error with an envelope. */
-async function openStream(visit: Visit, pieces: AsyncIterable<Uint8Array>): Promise<Readable> {
+/** Reads the first chunk before anything is sent: content that cannot be read is answered with an error envelope. */
+async function openStream(request: RequestContext, pieces: AsyncIterable<Uint8Array>): Promise<Readable> {
   const reader = pieces[Symbol.asyncIterator]()
   const first = await reader.next()
   async function* all(): AsyncGenerator<Uint8Array> {
     try {
       for (let piece = first; piece.done !== true; piece = await reader.next()) yield piece.value
     } catch (error) {
-      visit.desk.app.log.error({ err: error, request_id: visit.id }, 'a content broke off')
+      request.listener.app.log.error(
+        { event: 'http.content_aborted', err: error, request_id: request.id },
+        'Content aborted',
+      )
       throw error
     } finally {
       await reader.return?.()
@@ -164,44 +171,47 @@ async function openStream(visit: Visit, pieces: AsyncIterable<Uint8Array>): Prom
 }
 
 /** Sends an error. @param error always one a caller may see */
-export function sendError(visit: Visit, error: ProductError): Promise<void> | void {
-  const { ctx, desk } = visit
+export function sendError(request: RequestContext, error: ProductError): Promise<void> | void {
+  const { ctx, listener } = request
   const status = statusOf(error.code)
-  const given = error.retryAfter ?? defaultWait(visit, status)
+  const given = error.retryAfter ?? defaultWait(request, status)
   const wait = given === undefined ? undefined : Math.max(1, Math.ceil(given))
   if (wait !== undefined) ctx.set('Retry-After', String(wait))
-  const { fault } = visit.found.entry?.route ?? {}
-  if (fault !== undefined) return sendFault(visit, fault({ error, status, requestId: visit.id, wait }))
-  const member = errorMember(error, desk.app.config.APP_ORIGIN)
-  return sendJson(visit, status, JSON.stringify({ ok: false, error: member, meta: { request_id: visit.id } }))
+  const { renderError: fault } = request.match.entry?.route ?? {}
+  if (fault !== undefined) return sendFormattedError(request, fault({ error, status, requestId: request.id, wait }))
+  const member = errorMember(error, listener.app.config.APP_ORIGIN)
+  return sendJson(request, status, JSON.stringify({ ok: false, error: member, meta: { request_id: request.id } }))
 }
 
 /** The error in the route's own form. */
-function sendFault(visit: Visit, { status, type, text, headers = {} }: FaultAnswer): Promise<void> | void {
-  for (const [name, value] of Object.entries(headers)) visit.ctx.set(name, value)
-  return sendText(visit, status, text, type)
+function sendFormattedError(
+  request: RequestContext,
+  { status, type, text, headers = {} }: ErrorAnswer,
+): Promise<void> | void {
+  for (const [name, value] of Object.entries(headers)) request.ctx.set(name, value)
+  return sendText(request, status, text, type)
 }
 
-function sendJson(visit: Visit, status: number, text: string): Promise<void> | void {
-  return sendText(visit, status, text, 'application/json; charset=utf-8')
+function sendJson(request: RequestContext, status: number, text: string): Promise<void> | void {
+  return sendText(request, status, text, 'application/json; charset=utf-8')
 }
 
-function sendText(visit: Visit, status: number, text: string, type: string): Promise<void> | void {
-  const { ctx } = visit
+function sendText(request: RequestContext, status: number, text: string, type: string): Promise<void> | void {
+  const { ctx } = request
   ctx.status = status
   ctx.set('Content-Type', type)
-  const unread = unreadBody(visit)
+  const unread = unreadBody(request)
   if (unread !== 'nothing') ctx.set('Connection', 'close')
   ctx.body = text
   if (unread !== 'linger') return
   // Koa would end the response, and with it the connection, at once.
   ctx.respond = false
-  return answerAndLinger(visit, text)
+  return answerAndLinger(request, text)
 }
 
-function envelope(visit: Visit, outcome: Outcome): string {
+function envelope(request: RequestContext, outcome: JsonAnswer): string {
   const pagination = outcome.pagination === undefined ? '' : `,"pagination":${JSON.stringify(outcome.pagination)}`
-  const meta = JSON.stringify({ request_id: visit.id, ...outcome.meta })
+  const meta = JSON.stringify({ request_id: request.id, ...outcome.meta })
   return `{"ok":true,"data":${textOf(outcome.data)}${pagination},"meta":${meta}}`
 }
 
@@ -217,14 +227,14 @@ function textOf(data: unknown): string {
   return text
 }
 
-function unchanged(visit: Visit, etag: string): boolean {
-  const known = visit.header('if-none-match')
+function unchanged(request: RequestContext, etag: string): boolean {
+  const known = request.header('if-none-match')
   if (known === undefined || !namesTag(known, etag)) return false
-  visit.ctx.status = 304
+  request.ctx.status = 304
   return true
 }
 
-function defaultWait(visit: Visit, status: number): number | undefined {
-  if (status === 429) return visit.allowance?.retryAfter
+function defaultWait(request: RequestContext, status: number): number | undefined {
+  if (status === 429) return request.allowance?.retryAfter
   return status === 503 ? UNAVAILABLE_RETRY_SECONDS : undefined
 }

@@ -1,4 +1,4 @@
-// One request on its way through the chain, and what all requests of a listener share.
+// The context of one request, and the context shared by all requests of a listener.
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type Koa from 'koa'
@@ -7,27 +7,27 @@ import type { Context } from '../context.ts'
 import type { Tx } from '../db/db.ts'
 import type { Principal, Recognised } from '../directory/principal.ts'
 import type { PageKey } from '../store/records.ts'
-import type { Places } from './concurrency.ts'
+import type { ConcurrencyLimits } from './concurrency.ts'
 import type { LargeBodies } from './large-bodies.ts'
 import type { Allowance, RateLimit } from './rate-limit.ts'
 import type { Answer } from './route.ts'
 import type { Sources } from './source.ts'
-import type { Found, RouteTable } from './table.ts'
-import type { Paces } from './throttle.ts'
+import type { RouteMatch, RouteTable } from './table.ts'
+import type { Throttle } from './throttle.ts'
 
 /** What the requests of one listener share. */
-export interface Desk {
+export interface ListenerContext {
   app: Context
   /** Public origin of this listener, without a path. */
   origin: string
   /** Path under which everything needs a credential. */
   base: string
-  /** Who a credential stands for on this listener. */
+  /** Resolves a credential to its principal on this listener. */
   recognise(secret: string): Promise<Recognised | undefined>
   table: RouteTable
   rate: RateLimit
-  paces: Paces
-  places: Places
+  throttle: Throttle
+  concurrency: ConcurrencyLimits
   sources: Sources
   largeBodies: LargeBodies
   /** Origins whose browsers may call. */
@@ -46,21 +46,21 @@ export interface Replay {
   kept: boolean
 }
 
-/** How far a request has come; each step of the chain fills in its part. */
-export class Visit {
-  readonly desk: Desk
+/** One request; each step of the middleware fills in its part. */
+export class RequestContext {
+  readonly listener: ListenerContext
   readonly ctx: Koa.Context
   readonly id = newId('request')
   /** Path as it came, not decoded. */
   readonly path: string
   /** Query string without its `?`. */
   readonly query: string
-  readonly found: Found
+  readonly match: RouteMatch
   principal: Principal | null = null
-  /** True when a credential came along, valid or not. */
-  presented = false
+  /** True when the request carries a credential, valid or not. */
+  hasCredential = false
   suspended = false
-  /** True once a client that asked first was told to send its body. */
+  /** True once 100 Continue was sent. */
   continued = false
   allowance: Allowance | null = null
   accepts = 'application/json'
@@ -78,19 +78,19 @@ export class Visit {
   replay: Replay | null = null
   /** What a cursor of this list is bound to. */
   cursorScope = ''
-  /** True for an answer that is not over when it has begun. */
-  goesOn = false
+  /** True for a streamed answer. */
+  isStreaming = false
   #source: string | undefined
   #endings: (() => void)[] | null = []
   #leaving: AbortController | undefined
 
-  constructor(desk: Desk, ctx: Koa.Context) {
-    this.desk = desk
+  constructor(listener: ListenerContext, ctx: Koa.Context) {
+    this.listener = listener
     this.ctx = ctx
     const { path, query } = targetOf(ctx.req.url ?? '/')
     this.path = path
     this.query = query
-    this.found = desk.table.find(ctx.req.method ?? 'GET', path)
+    this.match = listener.table.find(ctx.req.method ?? 'GET', path)
   }
 
   get req(): IncomingMessage {
@@ -107,12 +107,12 @@ export class Visit {
 
   /** True for what lies under the versioned base. */
   get underApi(): boolean {
-    return this.path === this.desk.base || this.path.startsWith(`${this.desk.base}/`)
+    return this.path === this.listener.base || this.path.startsWith(`${this.listener.base}/`)
   }
 
   /** Address the request is counted for. */
   get source(): string {
-    this.#source ??= this.desk.sources.of(this.req.socket.remoteAddress, this.header('x-forwarded-for'))
+    this.#source ??= this.listener.sources.of(this.req.socket.remoteAddress, this.header('x-forwarded-for'))
     return this.#source
   }
 
@@ -130,19 +130,19 @@ export class Visit {
       }
       this.res.once('close', leave)
       socket.once('end', leave)
-      this.atEnd(() => socket.off('end', leave))
+      this.onEnd(() => socket.off('end', leave))
       if (socket.readableEnded) leave()
     }
     return this.#leaving.signal
   }
 
-  /** Runs when the request is over, at once when it is already. */
-  atEnd(run: () => void): void {
+  /** Runs when the request ends, immediately when it has ended. */
+  onEnd(run: () => void): void {
     if (this.#endings === null) run()
     else this.#endings.push(run)
   }
 
-  /** Says that the request is over. */
+  /** Ends the request and runs the `onEnd` functions. */
   end(): void {
     const endings = this.#endings ?? []
     this.#endings = null

@@ -64,7 +64,7 @@ export interface RequestFacts {
   /** Aborted when the client goes away. */
   signal: AbortSignal
   /** Asks again whether the credential would be let in now: `out` for one that would not, `suspended` with its team. */
-  standing(): Promise<'in' | 'out' | 'suspended'>
+  credentialStatus(): Promise<'in' | 'out' | 'suspended'>
   /** Whether an `If-Match` came along. */
   conditional: boolean
   /** Checks `If-Match` against the version of the resource (see {@link Answer.version}); throws conflict on a mismatch. */
@@ -126,7 +126,7 @@ export interface PageAnswer {
 }
 
 /** An error on its way out. */
-export interface Fault {
+export interface RouteError {
   error: ProductError
   status: number
   requestId: string
@@ -135,7 +135,7 @@ export interface Fault {
 }
 
 /** How a route shows an error. */
-export interface FaultAnswer {
+export interface ErrorAnswer {
   status: number
   type: string
   text: string
@@ -158,7 +158,7 @@ export interface RawBody<R> {
 }
 
 /** How often something may be asked for. */
-export interface Pace {
+export interface ThrottleLimit {
   times: number
   seconds: number
 }
@@ -215,9 +215,9 @@ export interface Route<
   /** Takes an Idempotency-Key (decisions §1.8), or cannot do without one. */
   idempotent?: boolean | 'required'
   /** At most so many times in so many seconds for one owner and one set of path parameters (decisions §1.9). */
-  pace?: Pace
+  throttle?: ThrottleLimit
   /** At most so many of its requests under way at a time for one owner (decisions §1.9). */
-  atOnce?: number
+  maxConcurrent?: number
   /** Needs a second credential in X-Source-Authorization: that of the mailbox something is copied from (decisions §10.15). */
   fromMailbox?: boolean
   /** Takes a body that is no JSON as the content itself. */
@@ -235,9 +235,9 @@ export interface Route<
   /** Its body is a form (application/x-www-form-urlencoded, 16 KiB): members are texts, unknown ones are ignored, repeated ones refused. */
   form?: boolean
   /** Shows what goes wrong in its own form instead of the envelope: a page, or the words of OAuth. */
-  fault?: (fault: Fault) => FaultAnswer
+  renderError?: (fault: RouteError) => ErrorAnswer
   /** What `fault` shows, by status, and its schema: for the description. */
-  faults?: { schema: TSchema; meanings: Readonly<Record<number, string>> }
+  errorFormat?: { schema: TSchema; meanings: Readonly<Record<number, string>> }
   /** Cross-origin reading allowed for everyone. */
   open?: boolean
   /** Not for clients of the API: left out of its description. */

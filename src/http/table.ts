@@ -1,11 +1,11 @@
 // Finds the route of a method and a path.
 
 import Router from '@koa/router'
-import type { Entry } from './entry.ts'
+import type { PreparedRoute } from './prepared-route.ts'
 
 /** What a method and a path lead to. */
-export interface Found {
-  entry: Entry | null
+export interface RouteMatch {
+  entry: PreparedRoute | null
   /** Values of the path's parameters, as texts. */
   params: ReadonlyMap<string, readonly string[]>
   /** Methods the path knows; null when the path itself is unknown. */
@@ -15,71 +15,71 @@ export interface Found {
 }
 
 /** What one path holds. */
-interface Place {
+interface RoutePath {
   /** In the form of the router: parameters as `:name`. */
   path: string
-  entries: Map<string, Entry>
+  entries: Map<string, PreparedRoute>
   allow: string[]
   open: boolean
 }
 
-const NO_PARAMS: Found['params'] = new Map()
-const NOTHING: Found = { entry: null, params: NO_PARAMS, allow: null, open: false }
+const NO_PARAMS: RouteMatch['params'] = new Map()
+const NO_MATCH: RouteMatch = { entry: null, params: NO_PARAMS, allow: null, open: false }
 
 /** The routes of one listener. */
 export class RouteTable {
   /** Paths without parameters, which need no pattern. */
-  readonly #literal = new Map<string, Place>()
-  readonly #patterned = new Map<string, Place>()
+  readonly #literal = new Map<string, RoutePath>()
+  readonly #patterned = new Map<string, RoutePath>()
   // Exact: case matters, and the one trailing slash that is let pass is cut off below.
   readonly #router = new Router({ sensitive: true, strict: true })
 
-  constructor(entries: readonly Entry[]) {
-    for (const place of placesOf(entries)) {
-      if (!place.path.includes(':')) {
-        this.#literal.set(place.path, place)
+  constructor(entries: readonly PreparedRoute[]) {
+    for (const routePath of pathsOf(entries)) {
+      if (!routePath.path.includes(':')) {
+        this.#literal.set(routePath.path, routePath)
         continue
       }
-      this.#patterned.set(place.path, place)
-      this.#router.register(place.path, [...place.entries.keys()], () => {})
+      this.#patterned.set(routePath.path, routePath)
+      this.#router.register(routePath.path, [...routePath.entries.keys()], () => {})
     }
   }
 
   /** @param path as it came, not decoded; one trailing slash is as none (decisions §1.10) */
-  find(method: string, path: string): Found {
-    if (path.includes('//')) return NOTHING
+  find(method: string, path: string): RouteMatch {
+    if (path.includes('//')) return NO_MATCH
     const plain = path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path
-    const place = this.#literal.get(plain)
-    if (place !== undefined) return foundAt(place, method, NO_PARAMS)
+    const routePath = this.#literal.get(plain)
+    if (routePath !== undefined) return matchAt(routePath, method, NO_PARAMS)
     const [layer] = this.#router.match(plain, method).path
-    if (layer === undefined) return NOTHING
+    if (layer === undefined) return NO_MATCH
     const params = layer.params(plain, layer.captures(plain)) as Record<string, string>
     const texts = new Map(Object.entries(params).map(([name, text]) => [name, [text]]))
-    return foundAt(this.#patterned.get(String(layer.path))!, method, texts)
+    return matchAt(this.#patterned.get(String(layer.path))!, method, texts)
   }
 }
 
-function foundAt(place: Place, method: string, params: Found['params']): Found {
+function matchAt(routePath: RoutePath, method: string, params: RouteMatch['params']): RouteMatch {
   // Every GET route also answers HEAD (decisions §1.10).
-  const entry = place.entries.get(method === 'HEAD' ? 'GET' : method) ?? null
-  return { entry, params, allow: place.allow, open: place.open }
+  const entry = routePath.entries.get(method === 'HEAD' ? 'GET' : method) ?? null
+  return { entry, params, allow: routePath.allow, open: routePath.open }
 }
 
 /** Where several paths fit, the first is meant: at the first difference a literal segment goes before a parameter. */
-function placesOf(entries: readonly Entry[]): Place[] {
-  const places = new Map<string, Place>()
+function pathsOf(entries: readonly PreparedRoute[]): RoutePath[] {
+  const paths = new Map<string, RoutePath>()
   for (const entry of entries) {
     const path = entry.path.replace(/\{(\w+)\}/g, ':$1')
-    const place = places.get(path) ?? { path, entries: new Map<string, Entry>(), allow: [], open: false }
+    const routePath = paths.get(path) ?? { path, entries: new Map<string, PreparedRoute>(), allow: [], open: false }
     const { method, open } = entry.route
-    if (place.entries.has(method)) throw new Error(`Two routes answer ${method} ${entry.path}.`)
-    place.entries.set(method, entry)
-    place.open ||= open === true
-    places.set(path, place)
+    if (routePath.entries.has(method)) throw new Error(`Two routes answer ${method} ${entry.path}.`)
+    routePath.entries.set(method, entry)
+    routePath.open ||= open === true
+    paths.set(path, routePath)
   }
-  for (const place of places.values()) place.allow = allowed([...place.entries.keys()])
-  const rank = ({ path }: Place) => path.split('/').map((segment) => (segment.startsWith(':') ? '1' : '0'))
-  return [...places.values()].toSorted((one, other) => (rank(one).join() < rank(other).join() ? -1 : 1))
+  for (const routePath of paths.values()) routePath.allow = allowed([...routePath.entries.keys()])
+  const rank = ({ path }: RoutePath) => path.split('/').map((segment) => (segment.startsWith(':') ? '1' : '0'))
+  return [...paths.values()].toSorted((one, other) => (rank(one).join() < rank(other).join() ? -1 : 1))
 }
 
 function allowed(methods: string[]): string[] {

@@ -1,15 +1,15 @@
-// Tighter limits of single resources: this often within that time, for one owner (decisions §1.9).
+// Throttles single resources: a number of requests in a period, for one owner (decisions §1.9).
 
 import type { Clock } from '../base/clock.ts'
 import { ProductError } from '../base/errors.ts'
-import type { Pace } from './route.ts'
+import type { ThrottleLimit } from './route.ts'
 
 // Resources remembered at once; the longest untouched is forgotten first.
 const KEPT_MAX = 10_000
 
-export class Paces {
+export class Throttle {
   readonly #clock: Clock
-  /** Times of the last requests that were let through, the oldest first. */
+  /** Times of the admitted requests, oldest first. */
   readonly #times = new Map<string, number[]>()
 
   constructor(clock: Clock) {
@@ -18,14 +18,14 @@ export class Paces {
 
   /**
    * @param key what is counted: the route, whose, and which resource
-   * @throws ProductError rate_limit_exceeded with the seconds until the next one is let through
+   * @throws ProductError rate_limit_exceeded with the seconds until the next request is admitted
    */
-  take(key: string, pace: Pace): void {
+  admit(key: string, limit: ThrottleLimit): void {
     const now = this.#clock.now()
-    const recent = (this.#times.get(key) ?? []).filter((time) => time > now - pace.seconds * 1000)
-    if (recent.length >= pace.times) {
-      const wait = recent[0]! + pace.seconds * 1000 - now
-      throw new ProductError('rate_limit_exceeded', 'This was asked for a moment ago; wait before asking again.', {
+    const recent = (this.#times.get(key) ?? []).filter((time) => time > now - limit.seconds * 1000)
+    if (recent.length >= limit.times) {
+      const wait = recent[0]! + limit.seconds * 1000 - now
+      throw new ProductError('rate_limit_exceeded', 'Too many requests to this resource. Wait, then try again.', {
         retryAfter: Math.max(1, Math.ceil(wait / 1000)),
       })
     }

@@ -1,10 +1,11 @@
-// Checks values against the schemas of routes and tells what is wrong in the words of decisions §1.4.
+// Checks values against the schemas of routes and reports the issues (decisions §1.4).
 
 import type { TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
 import type { TLocalizedValidationError } from 'typebox/error'
 import { Settings } from 'typebox/system'
 import { type Issue, ProductError } from '../base/errors.ts'
+import { nearest } from '../base/nearest.ts'
 
 /** Entries of `errors`. */
 export const ISSUES_MAX = 50
@@ -14,6 +15,11 @@ const GATHERED_MAX = 400
 /** Longest list a body may have room for. TypeBox explains repeated items in square time, so it is shown no more than this. */
 export const LIST_MAX = 1000
 const SHOWN_MAX = LIST_MAX + 1
+const UNKNOWN = 'unknown_field'
+/** Typing errors up to which a known name is suggested. */
+const EDITS_MAX = 2
+/** A shorter name is near to too many others. */
+const SUGGEST_FROM = 3
 
 Settings.Set({ maxErrors: GATHERED_MAX })
 
@@ -29,7 +35,7 @@ export function compileCheck(schema: TSchema, whole = 'body'): Check {
   const validator = Compile(schema)
   return {
     passes: (value) => validator.Check(value),
-    issues: (value) => (validator.Check(value) ? [] : issuesOf(validator.Errors(shortened(value)), whole)),
+    issues: (value) => (validator.Check(value) ? [] : issuesOf(validator.Errors(shortened(value)), schema, whole)),
   }
 }
 
@@ -100,22 +106,24 @@ function shortened(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, shortened(member)]))
 }
 
-function issuesOf(errors: TLocalizedValidationError[], whole: string): Issue[] {
+function issuesOf(errors: TLocalizedValidationError[], schema: TSchema, whole: string): Issue[] {
   const issues: Issue[] = []
   for (const error of errors) {
     // What failed inside one branch of a union says nothing: no branch may be the one that was meant.
     if (/\/(anyOf|oneOf)\/\d/.test(error.schemaPath)) continue
-    for (const [field, code, message] of explain(error)) {
+    for (const [field, code, message] of explain(error, schema)) {
       const named = field === '' ? whole : field.slice(0, FIELD_MAX)
-      if (issues.length < ISSUES_MAX) issues.push({ field: named, code, message: `${named} ${message}.` })
+      if (issues.length < ISSUES_MAX)
+        issues.push({ field: named, code, message: code === UNKNOWN ? message : `${named} ${message}.` })
     }
   }
   return issues.length > 0 ? issues : [{ field: whole, code: 'invalid_format', message: `${whole} does not fit.` }]
 }
 
+/** `message` is a whole sentence for unknown fields; otherwise it follows the name of the field. */
 type Explained = [field: string, code: string, message: string]
 
-function explain(error: TLocalizedValidationError): Explained[] {
+function explain(error: TLocalizedValidationError, schema: TSchema): Explained[] {
   const field = fieldOf(error.instancePath)
   const inside = (name: string) => (field === '' ? name : `${field}.${name}`)
   switch (error.keyword) {
@@ -123,19 +131,39 @@ function explain(error: TLocalizedValidationError): Explained[] {
       return error.params.requiredProperties.map((name) => [inside(name), 'required', 'is required'])
     case 'boolean':
       // A member meets the schema `false` where a closed object does not name it.
-      return [[field, 'unknown_field', 'is not a member known here']]
+      return [unknownField(field, namesAt(schema, error.schemaPath.replace(/\/additionalProperties$/, '')))]
     case 'additionalProperties':
       // Says once more, for the object, what was said for its members.
       return []
     case 'unevaluatedProperties':
       return error.params.unevaluatedProperties
         .slice(0, ISSUES_MAX)
-        .map((name) => [inside(String(name)), 'unknown_field', 'is not a member known here'])
+        .map((name) => unknownField(inside(String(name)), namesAt(schema, error.schemaPath)))
     case '~refine':
       return [[field, 'invalid_format', error.params.message]]
     default:
       return [[field, ...sentenceOf(error)]]
   }
+}
+
+function unknownField(field: string, known: readonly string[]): Explained {
+  const name = field.slice(field.lastIndexOf('.') + 1, field.lastIndexOf('.') + 1 + FIELD_MAX)
+  const meant =
+    name.length < SUGGEST_FROM
+      ? undefined
+      : (nearest(name, known, EDITS_MAX) ?? known.find((one) => one.startsWith(`${name}_`)))
+  const suggestion = meant === undefined ? '' : ` Did you mean \`${meant}\`?`
+  return [field, UNKNOWN, `Unknown field \`${field.slice(0, FIELD_MAX)}\`.${suggestion}`]
+}
+
+/** Names of the properties of the object schema at a JSON pointer, those of its `allOf` parts included. */
+function namesAt(schema: TSchema, pointer: string): string[] {
+  let node: unknown = schema
+  for (const step of pointer.split('/').slice(1)) {
+    node = (node as Record<string, unknown> | undefined)?.[step.replaceAll('~1', '/').replaceAll('~0', '~')]
+  }
+  const { properties = {}, allOf = [] } = (node ?? {}) as { properties?: object; allOf?: { properties?: object }[] }
+  return [properties, ...allOf.map((part) => part.properties ?? {})].flatMap((part) => Object.keys(part))
 }
 
 function sentenceOf(error: TLocalizedValidationError): [code: string, message: string] {

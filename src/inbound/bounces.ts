@@ -1,45 +1,53 @@
-// What comes to the addresses of reports: it is read, believed as far as it shows what it knows, and never answered.
+// Handles reports (DSN, ARF) that arrive at a bounce or feedback address: applies them, logs them, and never replies.
 
 import type { Log } from '../base/log.ts'
 import type { Applied, Feedback } from '../outbound/feedback.ts'
 import type { Inspection } from '../workers/inspection.ts'
 import type { Journal } from './journal.ts'
-import type { Passage } from './received-transaction.ts'
+import type { ReceivedTransaction } from './received-transaction.ts'
 import type { ReportAddress } from './report-address.ts'
 
-interface Parts {
+interface Deps {
   feedback: Pick<Feedback, 'receive'>
   journal: Pick<Journal, 'noteReport'>
   log: Log
 }
 
 export class Bounces {
-  readonly #parts: Parts
+  readonly #deps: Deps
 
-  constructor(parts: Parts) {
-    this.#parts = parts
+  constructor(deps: Deps) {
+    this.#deps = deps
   }
 
   /**
-   * Applies a report, with its row in the inbound log of the team whose mail it is about. A report that cannot be believed is
-   * taken all the same: whoever sends it would only send another one about it.
-   * @returns false for a mail that is no report
+   * Applies a report and writes a row to the inbound log of the team that sent the reported message. An unverifiable report is
+   * accepted too: rejecting it would only make the other server send another report.
+   * @returns false when the message is not a report
    */
-  async take(passage: Passage, { email, rcptTo, domain }: ReportAddress, inspection: Inspection): Promise<boolean> {
-    const { feedback, journal, log } = this.#parts
+  async apply(
+    received: ReceivedTransaction,
+    { email, rcptTo, domain }: ReportAddress,
+    inspection: Inspection,
+  ): Promise<boolean> {
+    const { feedback, journal, log } = this.#deps
     const { report, verdict } = inspection
     if (report === null) return false
-    const arrived = {
+    const arrival = {
       report,
       emailN: email?.n ?? null,
       voucher: verdict.fromAligned ? verdict.fromDomain : null,
-      receivedAt: passage.receivedAt,
+      receivedAt: received.receivedAt,
     }
-    const applied = await feedback.receive(arrived, (tx, { email: about, detail }: Applied) => {
+    const applied = await feedback.receive(arrival, (tx, { email: about, detail }: Applied) => {
       const to = { teamId: about!.teamId, mailboxId: about!.mailboxId, domain, rcptTo }
-      return journal.noteReport(tx, passage, to, { kind: report.kind, message_id: about!.id, outcome: detail })
+      return journal.noteReport(tx, received, to, { kind: report.kind, message_id: about!.id, outcome: detail })
     })
-    if (applied.email === null) log.info({ kind: report.kind, queueId: passage.transaction.queueId }, applied.detail)
+    if (applied.email === null)
+      log.info(
+        { event: 'smtp.report_unmatched', kind: report.kind, queueId: received.transaction.queueId },
+        applied.detail,
+      )
     return true
   }
 }

@@ -1,69 +1,69 @@
-// What is to become of a mail: refused, Junk or Inbox, and why. Decides, and stores nothing.
+// Decides whether an inbound message is rejected, filed in Junk or delivered to the Inbox, and why. Stores nothing.
 
 import type { Config } from '../config/config.ts'
-import { judgeMail } from '../directory/filter-policy.ts'
+import { evaluateMessage } from '../directory/filter-policy.ts'
 import type { FilterDecision } from '../directory/filters.ts'
 import { MAX_RECEIVED } from '../smtp/limits.ts'
 import type { Inspection } from '../workers/inspection.ts'
-import { type Refusal, refusals } from './refusals.ts'
+import { refusals, type SmtpRefusal } from './refusals.ts'
 import { type SpamScore, scoreSpam } from './spam.ts'
-import type { Peer, Transaction } from './transaction.ts'
+import type { MailTransaction, Peer } from './transaction.ts'
 
-export interface Judgement {
-  /** Null when the mail is taken. */
-  refusal: Refusal | null
+export interface InboundDecision {
+  /** Null when the message is accepted. */
+  refusal: SmtpRefusal | null
   junk: boolean
-  /** What the filters of each recipient say, in the order of the recipients. */
+  /** Result of the sender filters of each recipient, in the order of the recipients. */
   filters: FilterDecision[]
-  /** True when some recipients take the mail and others do not: one answer for all would be wrong for somebody. */
-  divided: boolean
+  /** True when the filters of some recipients accept the message and those of others reject it: DATA has one reply for all. */
+  isSplit: boolean
   spam: SpamScore
 }
 
-/** What is known of a message beside what was read in it. */
-export interface Circumstances {
-  transaction: Transaction
+/** Facts about a message that are not in its bytes. */
+export interface DecisionContext {
+  transaction: MailTransaction
   peer: Peer
   config: Config
-  /** Its author's domain is one of this appliance, and nothing proves it. */
+  /** Its From domain is hosted on this appliance, and no authentication result proves it. */
   namesOwnDomain: boolean
 }
 
-/** One judgement for all recipients; see divisions.ts for those who do not agree. */
-export function judge(inspection: Inspection, circumstances: Circumstances): Judgement {
-  const { verdict, traits, mail } = inspection
+/** One decision for all recipients; split-recipients.ts handles recipients whose filters disagree. */
+export function decide(inspection: Inspection, circumstances: DecisionContext): InboundDecision {
+  const { verdict, traits, message } = inspection
   const { transaction, peer, config, namesOwnDomain: named } = circumstances
   const trustedForwarder = verdict.arc === 'pass' && config.TRUSTED_ARC.includes(verdict.arcDomain)
   const namesOwnDomain = named && !trustedForwarder
   const spam = scoreSpam({
     verdict,
     traits,
-    mail,
+    message,
     helo: peer.helo,
     hasReverseName: peer.name !== 'none',
     trustedForwarder,
     namesOwnDomain,
   })
   const { recipients, sender } = transaction
-  const filters = recipients.map(({ policy }) => judgeMail(policy, sender.address, mail, verdict))
+  const filters = recipients.map(({ policy }) => evaluateMessage(policy, sender.address, message, verdict))
   const refused = filters.filter(({ accept }) => !accept).length
-  const judgement = (refusal: Refusal | null, divided = false): Judgement => ({
+  const decision = (refusal: SmtpRefusal | null, divided = false): InboundDecision => ({
     refusal,
-    // Whatever the score and its threshold: nobody can say who wrote it, or it pretends to come from here.
+    // Independent of the score: the author is unclear, or the message falsely claims a domain of this appliance.
     junk: spam.score >= config.SPAM_JUNK_SCORE || Boolean(verdict.authorProblem) || namesOwnDomain,
     filters,
-    divided,
+    isSplit: divided,
     spam,
   })
-  // Our own field is counted too.
-  if (traits.receivedCount - 1 > MAX_RECEIVED) return judgement(refusals.loop)
-  // RFC 7489 6.6.2. A DNS that failed refuses nothing for ever; where the policy is known, it lets nothing in either.
+  // The count includes the Received field this server adds.
+  if (traits.receivedCount - 1 > MAX_RECEIVED) return decision(refusals.loop)
+  // RFC 7489 §6.6.2. With the policy known, a DNS failure defers the message: neither a permanent rejection nor a delivery.
   if (verdict.dmarcPolicy === 'reject' && !trustedForwarder) {
-    if (verdict.dmarc === 'fail') return judgement(refusals.dmarc(verdict.fromDomain))
-    if (verdict.dmarc === 'temperror') return judgement(refusals.dmarcLater(verdict.fromDomain))
+    if (verdict.dmarc === 'fail') return decision(refusals.dmarc(verdict.fromDomain))
+    if (verdict.dmarc === 'temperror') return decision(refusals.dmarcLater(verdict.fromDomain))
   }
-  if (refused > 0 && refused === filters.length) return judgement(refusals.filtered)
-  if (spam.score >= config.SPAM_REFUSE_SCORE) return judgement(refusals.spam)
-  if (refused > 0) return judgement(refusals.divided, true)
-  return judgement(null)
+  if (refused > 0 && refused === filters.length) return decision(refusals.filtered)
+  if (spam.score >= config.SPAM_REFUSE_SCORE) return decision(refusals.spam)
+  if (refused > 0) return decision(refusals.divided, true)
+  return decision(null)
 }

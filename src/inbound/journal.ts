@@ -1,26 +1,34 @@
-// The inbound log as the door keeps it: a row for every recipient, whatever became of the mail (decisions §6.4).
+// Writes the inbound log for the SMTP listener: one row per recipient, for accepted and refused messages (decisions §6.4).
 
 import type { Clock } from '../base/clock.ts'
 import type { Log } from '../base/log.ts'
 import type { Db, Tx } from '../db/db.ts'
-import type { LineFault } from '../smtp/command-reader.ts'
-import type { Sender } from '../smtp/envelope.ts'
+import type { LineError } from '../smtp/command-reader.ts'
+import type { EnvelopeSender } from '../smtp/envelope.ts'
 import { line, replies } from '../smtp/replies.ts'
 import type { Delivered } from '../store/deliver.ts'
 import type { InboundLog, NewInboundRow } from '../store/inbound-log.ts'
-import { type Addressee, addressees, base, evidenceOf, kept, refused, whoSent } from './log-row.ts'
+import {
+  baseRow,
+  deliveredStatus,
+  evidenceOf,
+  type LoggedRecipient,
+  loggedRecipients,
+  refusedStatus,
+  senderColumns,
+} from './log-row.ts'
 import { type ProbeCount, Probes } from './probes.ts'
-import type { Passage } from './received-transaction.ts'
-import type { Turned } from './recipients.ts'
-import { type Refusal, refusals } from './refusals.ts'
+import type { ReceivedTransaction } from './received-transaction.ts'
+import type { RejectedRecipient } from './recipients.ts'
+import { refusals, type SmtpRefusal } from './refusals.ts'
 import type { Peer } from './transaction.ts'
 
-/** Units of rows on their way to the disk; who adds more waits for its own. */
+/** Batches of rows being written; above this, a caller waits until its own batch is written. */
 const MAX_PENDING = 500
-/** How long a refusal waits for its row in ms: long enough for any disk that works, short for the peer when it does not. */
-const PATIENCE_MS = 200
+/** How long a refusal waits for its row to be written, in ms: enough for a healthy disk, short for the peer on a failing one. */
+const ROW_WAIT_MS = 200
 
-interface Parts {
+interface Deps {
   db: Db
   inboundLog: InboundLog
   clock: Clock
@@ -28,104 +36,112 @@ interface Parts {
 }
 
 export class Journal {
-  /** Faults in bytes since the start, by kind. */
-  readonly faults = new Map<LineFault, number>()
-  readonly #parts: Parts
+  /** Malformed lines and messages since the start, by kind of error. */
+  readonly lineErrors = new Map<LineError, number>()
+  readonly #deps: Deps
   readonly #probes = new Probes()
   readonly #pending = new Set<Promise<void>>()
 
-  constructor(parts: Parts) {
-    this.#parts = parts
+  constructor(deps: Deps) {
+    this.#deps = deps
   }
 
-  /** Counts a line or a mail whose bytes broke the rules, and tells the operator. */
-  countFault(fault: LineFault, peer: Peer): void {
-    const count = (this.faults.get(fault) ?? 0) + 1
-    this.faults.set(fault, count)
-    this.#parts.log.info({ fault, count, remoteAddress: peer.address }, 'malformed SMTP')
+  /** Counts and logs a line or a message with forbidden bytes (RFC 5321 §2.3.8). */
+  countLineError(error: LineError, peer: Peer): void {
+    const count = (this.lineErrors.get(error) ?? 0) + 1
+    this.lineErrors.set(error, count)
+    this.#deps.log.info(
+      { event: 'smtp.malformed_input', fault: error, count, remoteAddress: peer.address },
+      'Malformed SMTP input',
+    )
   }
 
-  /** Notes a recipient turned away at RCPT. Resolves when the row is on the disk, or when that takes too long. */
-  async refuseRecipient(turned: Turned, sender: Sender, peer: Peer): Promise<void> {
-    const { refusal, teamId } = turned
+  /** Logs a recipient refused at RCPT. Resolves when the row is written, or after ROW_WAIT_MS. */
+  async noteRefusedRecipient(rejected: RejectedRecipient, sender: EnvelopeSender, peer: Peer): Promise<void> {
+    const { refusal, teamId } = rejected
     if (teamId === null || refusal.reason === null) return
-    const now = this.#parts.clock.now()
+    const now = this.#deps.clock.now()
     const isProbe = refusal.reason === 'unknown_recipient'
-    if (isProbe && !this.#probes.admit({ address: peer.address, domain: turned.domain, teamId }, now)) return
-    const { filter } = turned
+    if (isProbe && !this.#probes.admit({ address: peer.address, domain: rejected.domain, teamId }, now)) return
+    const { filter } = rejected
     await this.#add([
       {
-        ...refused(refusal),
-        ...whoSent(sender, peer),
+        ...refusedStatus(refusal),
+        ...senderColumns(sender, peer),
         teamId,
-        mailboxId: turned.mailboxId,
-        domain: turned.domain,
-        rcptTo: turned.rcptTo,
+        mailboxId: rejected.mailboxId,
+        domain: rejected.domain,
+        rcptTo: rejected.rcptTo,
         evidence: filter ? { filter } : {},
         createdAt: now,
       },
     ])
   }
 
-  /** Notes a mail turned away as a whole. */
-  async refuseMail(passage: Passage, refusal: Refusal): Promise<void> {
-    const now = this.#parts.clock.now()
-    const rows = addressees(passage.transaction).map((addressee, index) => ({
-      ...base(passage, addressee, now),
-      ...refused(refusal),
-      evidence: evidenceOf(passage, index, null),
+  /** Logs a message that was refused for all recipients. */
+  async noteRefusedMessage(received: ReceivedTransaction, refusal: SmtpRefusal): Promise<void> {
+    const now = this.#deps.clock.now()
+    const rows = loggedRecipients(received.transaction).map((recipient, index) => ({
+      ...baseRow(received, recipient, now),
+      ...refusedStatus(refusal),
+      evidence: evidenceOf(received, index, null),
     }))
     await this.#add(rows)
   }
 
-  /** Notes a mail that was taken and dropped, because a refusal could reach nobody. */
-  async noteDropped(passage: Passage, { reason }: Refusal): Promise<void> {
-    const now = this.#parts.clock.now()
-    const reply = replies.queued(passage.transaction.queueId)
-    const rows = addressees(passage.transaction).map((addressee, index): NewInboundRow => {
-      const told = { status: 'discarded' as const, reason, detail: reply.text, smtpReply: line(reply) }
-      return { ...base(passage, addressee, now), ...told, evidence: evidenceOf(passage, index, null) }
+  /** Logs a message that was accepted and discarded, because a bounce for it could not be delivered. */
+  async noteDropped(received: ReceivedTransaction, { reason }: SmtpRefusal): Promise<void> {
+    const now = this.#deps.clock.now()
+    const reply = replies.queued(received.transaction.queueId)
+    const rows = loggedRecipients(received.transaction).map((recipient, index): NewInboundRow => {
+      const outcome = { status: 'discarded' as const, reason, detail: reply.text, smtpReply: line(reply) }
+      return { ...baseRow(received, recipient, now), ...outcome, evidence: evidenceOf(received, index, null) }
     })
     await this.#add(rows)
   }
 
-  /** Notes a mail that was taken, as part of the unit of work that stores it. */
-  async noteDelivered(tx: Tx, passage: Passage, delivered: readonly Delivered[]): Promise<void> {
-    const now = this.#parts.clock.now()
-    const reply = replies.queued(passage.transaction.queueId)
-    const rows = addressees(passage.transaction).map((addressee, index): NewInboundRow => {
+  /** Logs an accepted message, in the unit of work that stores it. */
+  async noteDelivered(tx: Tx, received: ReceivedTransaction, delivered: readonly Delivered[]): Promise<void> {
+    const now = this.#deps.clock.now()
+    const reply = replies.queued(received.transaction.queueId)
+    const rows = loggedRecipients(received.transaction).map((recipient, index): NewInboundRow => {
       const copy = delivered[index]!
       return {
-        ...base(passage, addressee, now),
-        ...kept(passage, copy),
+        ...baseRow(received, recipient, now),
+        ...deliveredStatus(received, copy),
         detail: reply.text,
         smtpReply: line(reply),
         messageId: copy.messageId,
-        evidence: evidenceOf(passage, index, copy),
+        evidence: evidenceOf(received, index, copy),
       }
     })
-    await this.#parts.inboundLog.appendMany(tx, rows)
+    await this.#deps.inboundLog.appendMany(tx, rows)
   }
 
-  /** Notes a report that was taken, as part of the unit of work that applies it. @param report as evidence shows it */
-  async noteReport(tx: Tx, passage: Passage, to: Addressee, report: Record<string, string>): Promise<void> {
-    const reply = replies.queued(passage.transaction.queueId)
+  /** Logs an accepted report, in the unit of work that applies it. @param report the members stored as evidence */
+  async noteReport(
+    tx: Tx,
+    received: ReceivedTransaction,
+    to: LoggedRecipient,
+    report: Record<string, string>,
+  ): Promise<void> {
+    const reply = replies.queued(received.transaction.queueId)
     const row: NewInboundRow = {
-      ...base(passage, to, this.#parts.clock.now()),
+      ...baseRow(received, to, this.#deps.clock.now()),
       status: 'stored',
       detail: reply.text,
       smtpReply: line(reply),
-      evidence: { ...evidenceOf(passage, 0, null), report },
+      evidence: { ...evidenceOf(received, 0, null), report },
     }
-    await this.#parts.inboundLog.appendMany(tx, [row])
+    await this.#deps.inboundLog.appendMany(tx, [row])
   }
 
-  /** Writes the counts of probes whose minute is over. */
+  /** Writes the probe counts of minutes that have ended. */
   async countProbes(): Promise<void> {
-    await this.#writeCounts(this.#probes.take(this.#parts.clock.now()))
+    await this.#writeCounts(this.#probes.takeFinished(this.#deps.clock.now()))
   }
 
-  /** Waits until everything noted is on the disk. */
+  /** Waits until all rows are written. */
   async flush(): Promise<void> {
     await this.#writeCounts(this.#probes.takeAll())
     await Promise.all(this.#pending)
@@ -133,11 +149,11 @@ export class Journal {
 
   async #writeCounts(counts: readonly ProbeCount[]): Promise<void> {
     const refusal = refusals.unknown
-    const now = this.#parts.clock.now()
+    const now = this.#deps.clock.now()
     await this.#add(
       counts.map(({ probe, more }) => ({
-        ...refused(refusal),
-        detail: `${more} more unknown recipients were tried from this address within a minute`,
+        ...refusedStatus(refusal),
+        detail: `${more} more unknown recipients tried from this address within one minute`,
         mailFrom: '',
         remoteAddress: probe.address,
         remoteName: null,
@@ -155,22 +171,24 @@ export class Journal {
 
   async #add(rows: readonly NewInboundRow[]): Promise<void> {
     if (rows.length === 0) return
-    const { db, inboundLog, log } = this.#parts
+    const { db, inboundLog, log } = this.#deps
     const written: Promise<void> = db
       .write((tx) => inboundLog.appendMany(tx, rows))
-      .catch((error: unknown) => log.error({ err: error }, 'rows of the inbound log could not be written'))
+      .catch((error: unknown) =>
+        log.error({ event: 'smtp.inbound_log_failed', err: error }, 'Inbound log rows could not be written'),
+      )
       .then(() => {
         this.#pending.delete(written)
       })
     this.#pending.add(written)
     if (this.#pending.size > MAX_PENDING) await written
-    else await this.#forAWhile(written)
+    else await this.#waitBriefly(written)
   }
 
-  /** Waits for work, but not long. It goes on all the same. */
-  async #forAWhile(work: Promise<void>): Promise<void> {
+  /** Waits for `work` for at most ROW_WAIT_MS; the work continues afterwards. */
+  async #waitBriefly(work: Promise<void>): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>()
-    const timer = this.#parts.clock.after(PATIENCE_MS, resolve)
+    const timer = this.#deps.clock.after(ROW_WAIT_MS, resolve)
     await Promise.race([work, promise])
     timer.cancel()
   }

@@ -1,21 +1,21 @@
-// What a row of the inbound log says of a mail, taken from what is known of it.
+// Builds rows of the inbound log from a received transaction.
 
-import type { Sender } from '../smtp/envelope.ts'
+import type { EnvelopeSender } from '../smtp/envelope.ts'
 import { line } from '../smtp/replies.ts'
 import type { Delivered } from '../store/deliver.ts'
 import { scriptEvidence } from '../store/filing.ts'
 import type { NewInboundRow } from '../store/inbound-log.ts'
-import type { Passage } from './received-transaction.ts'
-import type { Refusal } from './refusals.ts'
-import type { Peer, Transaction } from './transaction.ts'
+import type { ReceivedTransaction } from './received-transaction.ts'
+import type { SmtpRefusal } from './refusals.ts'
+import type { MailTransaction, Peer } from './transaction.ts'
 
-type Part<K extends keyof NewInboundRow> = Pick<NewInboundRow, K>
+type Columns<K extends keyof NewInboundRow> = Pick<NewInboundRow, K>
 
-/** Whose log a row is for, and the recipient it tells of. */
-export type Addressee = Part<'teamId' | 'mailboxId' | 'domain' | 'rcptTo'>
+/** The team whose log the row belongs to, and the recipient it is about. */
+export type LoggedRecipient = Columns<'teamId' | 'mailboxId' | 'domain' | 'rcptTo'>
 
-/** A mail has a row for each of its recipients; one for an address of reports has a row with the team that sent the mail. */
-export function addressees({ recipients, report }: Transaction): Addressee[] {
+/** One row per recipient; a report has one row, in the log of the team that sent the reported message. */
+export function loggedRecipients({ recipients, report }: MailTransaction): LoggedRecipient[] {
   if (recipients.length === 0 && report?.email) {
     const { rcptTo, domain, email } = report
     return [{ teamId: email.teamId, mailboxId: email.mailboxId, domain, rcptTo }]
@@ -23,31 +23,31 @@ export function addressees({ recipients, report }: Transaction): Addressee[] {
   return recipients.map(({ teamId, mailbox, domain, rcptTo }) => ({ teamId, mailboxId: mailbox.id, domain, rcptTo }))
 }
 
-/** Everything but what became of it. */
-export function base(
-  { transaction, peer, sizeBytes, inspection, judgement }: Passage,
-  addressee: Addressee,
+/** All columns but the outcome. */
+export function baseRow(
+  { transaction, peer, sizeBytes, inspection, decision }: ReceivedTransaction,
+  recipient: LoggedRecipient,
   now: number,
 ): Omit<NewInboundRow, 'status' | 'detail' | 'smtpReply' | 'evidence'> {
   const verdict = inspection?.verdict
   return {
-    ...whoSent(transaction.sender, peer),
-    ...addressee,
+    ...senderColumns(transaction.sender, peer),
+    ...recipient,
     reason: null,
-    headerFrom: inspection?.mail.from[0]?.email ?? null,
-    subject: inspection?.mail.subject ?? null,
+    headerFrom: inspection?.message.from[0]?.email ?? null,
+    subject: inspection?.message.subject ?? null,
     sizeBytes,
     authentication: verdict ? { spf: verdict.spf, dkim: verdict.dkim, dmarc: verdict.dmarc, arc: verdict.arc } : null,
-    spamScore: judgement?.spam.score ?? null,
+    spamScore: decision?.spam.score ?? null,
     messageId: null,
     createdAt: now,
   }
 }
 
-export function whoSent(
-  sender: Sender,
+export function senderColumns(
+  sender: EnvelopeSender,
   peer: Peer,
-): Part<'mailFrom' | 'remoteAddress' | 'remoteName' | 'helo' | 'tls'> {
+): Columns<'mailFrom' | 'remoteAddress' | 'remoteName' | 'helo' | 'tls'> {
   return {
     mailFrom: sender.address,
     remoteAddress: peer.address,
@@ -57,24 +57,24 @@ export function whoSent(
   }
 }
 
-export function refused({ reply, reason }: Refusal): Part<'status' | 'reason' | 'detail' | 'smtpReply'> {
+export function refusedStatus({ reply, reason }: SmtpRefusal): Columns<'status' | 'reason' | 'detail' | 'smtpReply'> {
   return { status: reply.code < 500 ? 'deferred' : 'refused', reason, detail: reply.text, smtpReply: line(reply) }
 }
 
-/** Where a copy that was taken lies, and what brought it to Junk. */
-export function kept({ judgement }: Passage, copy: Delivered): Part<'status' | 'reason'> {
+/** Status of an accepted copy, and the reason when it is in Junk. */
+export function deliveredStatus({ decision }: ReceivedTransaction, copy: Delivered): Columns<'status' | 'reason'> {
   if (copy.outcome === 'duplicate' || copy.outcome === 'discarded') return { status: copy.outcome, reason: null }
   if (!copy.junk) return { status: 'stored', reason: null }
-  // A script may file there what nobody took for spam.
-  return { status: 'junk', reason: judgement?.junk ? 'spam' : null }
+  // A Sieve script can file a message in Junk that was not classified as spam.
+  return { status: 'junk', reason: decision?.junk ? 'spam' : null }
 }
 
 /**
- * Decisions §6.4: what was asked of DNS and came back, each signature, the rule that matched, the points, the thread.
- * @param recipient its place among the recipients
+ * Decisions §6.4: DNS queries with their answers, signatures, the matched filter rule, spam points, thread and script.
+ * @param recipient index of the recipient
  */
 export function evidenceOf(
-  { inspection, judgement }: Passage,
+  { inspection, decision }: ReceivedTransaction,
   recipient: number,
   copy: Delivered | null,
 ): Record<string, unknown> {
@@ -91,9 +91,9 @@ export function evidenceOf(
       reason: verdict.dmarcReason,
     },
     arc: { result: verdict.arc, domain: verdict.arcDomain },
-    filter: judgement?.filters[recipient] ?? null,
-    spam: judgement?.spam.parts ?? [],
+    filter: decision?.filters[recipient] ?? null,
+    spam: decision?.spam.parts ?? [],
     thread: copy?.threadId ? { id: copy.threadId, by: copy.threadBy, ref: copy.threadRef } : null,
-    script: copy ? scriptEvidence(copy, inspection.rulings[recipient] ?? null) : null,
+    script: copy ? scriptEvidence(copy, inspection.scriptOutcomes[recipient] ?? null) : null,
   }
 }

@@ -1,20 +1,20 @@
-// Strangers who try unknown recipients: the first of each minute are told one by one, the rest is counted.
+// Counts attempts to guess recipients: the first per source and minute get a row each in the inbound log, the rest one sum.
 
 /** Rows per source and minute (decisions §6.4). */
 export const PROBES_PER_MINUTE = 20
-/** Sources whose counts are kept apart; those beyond share one. */
+/** Sources with a count of their own; sources beyond this limit share one. */
 export const MAX_SOURCES = 10_000
 
 const MINUTE_MS = 60_000
 
-/** One try, and whose log it belongs to. */
+/** One attempt, and the team whose log it belongs to. */
 export interface Probe {
   address: string
   domain: string
   teamId: string
 }
 
-/** How many tries of the same kind came beyond those told. */
+/** Number of attempts of the same source, domain and team without a row of their own. */
 export interface ProbeCount {
   probe: Probe
   more: number
@@ -22,17 +22,17 @@ export interface ProbeCount {
 
 export class Probes {
   #minute = 0
-  /** Tries of this minute by source. */
+  /** Attempts of this minute by source. */
   #bySource = new Map<string, number>()
-  /** What was counted only, by source and domain. */
+  /** Attempts without a row, by source and domain. */
   #counted = new Map<string, ProbeCount>()
   #finished: ProbeCount[] = []
 
-  /** @returns true when the try is told by its own row */
+  /** @returns true when the attempt gets its own row */
   admit(probe: Probe, now: number): boolean {
     this.#turn(now)
-    const crowded = this.#bySource.size >= MAX_SOURCES && !this.#bySource.has(probe.address)
-    const source = crowded ? '' : probe.address
+    const isFull = this.#bySource.size >= MAX_SOURCES && !this.#bySource.has(probe.address)
+    const source = isFull ? '' : probe.address
     const tries = (this.#bySource.get(source) ?? 0) + 1
     this.#bySource.set(source, tries)
     if (tries <= PROBES_PER_MINUTE) return true
@@ -43,13 +43,13 @@ export class Probes {
     return false
   }
 
-  /** The counts of minutes that are over. Each is given out once. */
-  take(now: number): ProbeCount[] {
+  /** Counts of minutes that have ended; each is returned once. */
+  takeFinished(now: number): ProbeCount[] {
     this.#turn(now)
     return this.#finished.splice(0)
   }
 
-  /** All counts, that of the minute under way too. */
+  /** All counts, including the current minute. */
   takeAll(): ProbeCount[] {
     this.#close()
     return this.#finished.splice(0)

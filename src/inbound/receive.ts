@@ -1,4 +1,4 @@
-// The path of one mail through the house, step by step, from its first byte to the answer after its last.
+// Receives one message: from the first byte of DATA to the reply after its end (spool, inspect, decide, store, log).
 
 import { Semaphore } from '../base/semaphore.ts'
 import type { Context } from '../context.ts'
@@ -6,197 +6,208 @@ import type { Tx } from '../db/db.ts'
 import { domainName } from '../directory/domain-name.ts'
 import type { Mailbox } from '../directory/mailboxes.ts'
 import { recordReceived } from '../events/received.ts'
-
-import type { MailStream } from '../smtp/command-reader.ts'
-import { AT_WORK_BYTES, AT_WORK_LEAST, MAX_WAITING } from '../smtp/limits.ts'
-import { type Reply, replies } from '../smtp/replies.ts'
+import type { MessageStream } from '../smtp/command-reader.ts'
+import { IN_FLIGHT_BYTES, IN_FLIGHT_MIN_BYTES, MAX_QUEUED } from '../smtp/limits.ts'
+import { replies, type SmtpReply } from '../smtp/replies.ts'
 import { type Spool, SpoolFull } from '../smtp/spool.ts'
 import type { DeliverTarget } from '../store/deliver.ts'
 import type { InboundReason } from '../store/inbound-log.ts'
 import { scriptCalls } from '../store/script-calls.ts'
 import type { Inspection, InspectionRequest } from '../workers/inspection.ts'
 import type { Bounces } from './bounces.ts'
-import { type Judgement, judge } from './decision.ts'
+import { decide, type InboundDecision } from './decision.ts'
 import type { Journal } from './journal.ts'
-import type { Passage } from './received-transaction.ts'
-import type { Recipient, Recipients } from './recipients.ts'
-import { type Refusal, refusals } from './refusals.ts'
+import type { ReceivedTransaction } from './received-transaction.ts'
+import type { AcceptedRecipient, Recipients } from './recipients.ts'
+import { refusals, type SmtpRefusal } from './refusals.ts'
 import type { SourceThrottle } from './source-throttle.ts'
-import type { Divisions } from './split-recipients.ts'
-import type { Peer, Transaction } from './transaction.ts'
+import type { SplitRecipients } from './split-recipients.ts'
+import type { MailTransaction, Peer } from './transaction.ts'
 
-/** Bytes at work for each byte of a mail: as it came, as it will be stored, and in between. */
+/** Memory per byte of a message in progress: as received, as stored, and during inspection. */
 const COPIES = 3
-/** Reasons to refuse a message that speak against its source. */
+/** Refusal reasons that count against the source of the message. */
 const OFFENSIVE: ReadonlySet<InboundReason> = new Set(['bad_bytes', 'dmarc_reject', 'spam'])
 
 /** From addresses whose domains are compared with those of this appliance. */
 const AUTHORS_MAX = 20
 
-interface Parts {
+interface Deps {
   app: Context
   spool: Spool
   journal: Journal
   recipients: Recipients
-  divisions: Divisions
+  splitRecipients: SplitRecipients
   bounces: Bounces
   throttle: SourceThrottle
 }
 
-export class Receiver {
-  readonly #parts: Parts
-  readonly #atWork = new Semaphore(AT_WORK_BYTES)
+export class MessageReceiver {
+  readonly #deps: Deps
+  readonly #inFlight = new Semaphore(IN_FLIGHT_BYTES)
 
-  constructor(parts: Parts) {
-    this.#parts = parts
+  constructor(deps: Deps) {
+    this.#deps = deps
   }
 
-  /** Takes a mail from its content to its answer. Never rejects, and always reads the content to its end. */
-  async receive(content: MailStream, transaction: Transaction, peer: Peer): Promise<Reply> {
-    const passage: Passage = { transaction, peer, receivedAt: 0, sizeBytes: null, inspection: null, judgement: null }
-    let refusal: Refusal | null
-    try {
-      refusal = await this.#take(content, passage)
-    } catch (error) {
-      // Nobody waits for an answer, and nothing was asked for yet.
-      if (!content.readableEnded) return replies.closing
-      refusal = this.#explain(error, passage)
+  /** Processes one message and returns the reply to DATA. Never throws, and always reads the content to its end. */
+  async receive(content: MessageStream, transaction: MailTransaction, peer: Peer): Promise<SmtpReply> {
+    const received: ReceivedTransaction = {
+      transaction,
+      peer,
+      receivedAt: 0,
+      sizeBytes: null,
+      inspection: null,
+      decision: null,
     }
-    this.#rate(passage, refusal)
+    let refusal: SmtpRefusal | null
+    try {
+      refusal = await this.#process(content, received)
+    } catch (error) {
+      // The client disconnected before the end of DATA: no reply is expected.
+      if (!content.readableEnded) return replies.closing
+      refusal = this.#refusalFor(error, received)
+    }
+    this.#updateThrottle(received, refusal)
     if (refusal === null) return replies.queued(transaction.queueId)
-    await this.#parts.journal.refuseMail(passage, refusal)
+    await this.#deps.journal.noteRefusedMessage(received, refusal)
     return refusal.reply
   }
 
-  /** Only what the message itself earned: no failure of ours, no wish of its recipients. */
-  #rate({ peer, judgement }: Passage, refusal: Refusal | null): void {
-    const { throttle } = this.#parts
+  /** Counts only what the message itself caused: neither local failures nor filters of recipients. */
+  #updateThrottle({ peer, decision }: ReceivedTransaction, refusal: SmtpRefusal | null): void {
+    const { throttle } = this.#deps
     if (refusal === null) {
-      // Reports, and what is dropped at their well-known addresses, are judged by nobody: they make up for nothing.
-      if (judgement?.junk === false) throttle.accepted(peer.address)
+      // Reports, and messages dropped at their well-known addresses, were not evaluated: they earn no credit.
+      if (decision?.junk === false) throttle.accepted(peer.address)
     } else if (refusal.reply.code >= 500 && refusal.reason !== null && OFFENSIVE.has(refusal.reason)) {
       throttle.offended(peer.address, 'refused_message')
     }
   }
 
-  /** @returns why the mail is turned away, or null once it is stored for good */
-  async #take(content: MailStream, passage: Passage): Promise<Refusal | null> {
-    const { app, spool, journal } = this.#parts
-    const held = await spool.hold(content).catch((error: unknown) => {
-      // What is wrong with the mail comes before what is wrong with us.
-      if (content.readableEnded && judgeForm(content)) return null
+  /** @returns why the message is refused, or null once it is stored durably */
+  async #process(content: MessageStream, received: ReceivedTransaction): Promise<SmtpRefusal | null> {
+    const { app, spool, journal } = this.#deps
+    const spooled = await spool.receive(content).catch((error: unknown) => {
+      // A defect of the message takes precedence over a local failure.
+      if (content.readableEnded && checkBytes(content)) return null
       throw error
     })
     try {
-      passage.receivedAt = app.clock.now()
-      passage.sizeBytes = content.byteLength
-      const malformed = judgeForm(content)
-      if (malformed?.reason === 'bad_bytes') journal.countFault(content.fault!, passage.peer)
-      if (malformed || !held) return malformed
-      if (this.#atWork.waiting >= MAX_WAITING) return refusals.busy
-      const room = Math.max(held.sizeBytes * COPIES, AT_WORK_LEAST)
-      return await this.#atWork.during(room, async () => {
-        const inspection = await app.inspector.inspect(held.source, await this.#arrival(passage))
-        return this.#settle(passage, inspection)
+      received.receivedAt = app.clock.now()
+      received.sizeBytes = content.byteLength
+      const malformed = checkBytes(content)
+      if (malformed?.reason === 'bad_bytes') journal.countLineError(content.byteError!, received.peer)
+      if (malformed || !spooled) return malformed
+      if (this.#inFlight.waiting >= MAX_QUEUED) return refusals.busy
+      const room = Math.max(spooled.sizeBytes * COPIES, IN_FLIGHT_MIN_BYTES)
+      return await this.#inFlight.during(room, async () => {
+        const inspection = await app.inspector.inspect(spooled.source, await this.#inspectionRequest(received))
+        return this.#dispose(received, inspection)
       })
     } finally {
-      // A file that stays is removed at the next start; the mail's answer does not depend on it.
-      await held?.release().catch((error: unknown) => app.log.warn({ err: error }, 'a spool file could not be removed'))
+      // A leftover file is removed at the next start; the reply does not depend on it.
+      await spooled
+        ?.release()
+        .catch((error: unknown) =>
+          app.log.warn({ event: 'smtp.spool_cleanup_failed', err: error }, 'Spool file could not be removed'),
+        )
     }
   }
 
-  async #settle(passage: Passage, inspection: Inspection): Promise<Refusal | null> {
-    const { report } = passage.transaction
-    passage.inspection = inspection
-    if (report === null) return this.#deliver(passage, inspection)
-    if (await this.#parts.bounces.take(passage, report, inspection)) return null
-    const { address } = passage.transaction.sender
+  async #dispose(received: ReceivedTransaction, inspection: Inspection): Promise<SmtpRefusal | null> {
+    const { report } = received.transaction
+    received.inspection = inspection
+    if (report === null) return this.#deliver(received, inspection)
+    if (await this.#deps.bounces.apply(received, report, inspection)) return null
+    const { address } = received.transaction.sender
     const { autoSubmitted, wantsNoAnswer } = inspection.traits
     if (report.reader === null) {
       if (report.deferral !== null) return report.deferral
       const isAutomatic = address === '' || autoSubmitted || wantsNoAnswer
-      return isAutomatic ? this.#drop(passage, refusals.noReport) : refusals.noReport
+      return isAutomatic ? this.#discard(received, refusals.noReport) : refusals.noReport
     }
-    // RFC 3834 4: an auto-reply goes to the envelope sender, which stands for who sent the mail.
-    passage.transaction.recipients.push(report.reader)
-    const refusal = await this.#deliver(passage, inspection)
-    return refusal !== null && refusal.reply.code >= 500 && address === '' ? this.#drop(passage, refusal) : refusal
+    // RFC 3834 §4: auto-replies go to the envelope sender, here the bounce address of the message; its mailbox gets them.
+    received.transaction.recipients.push(report.reader)
+    const refusal = await this.#deliver(received, inspection)
+    return refusal !== null && refusal.reply.code >= 500 && address === '' ? this.#discard(received, refusal) : refusal
   }
 
-  /** Takes and forgets what nobody could be told of: a refusal would freeze in the queue of the other server. */
-  async #drop(passage: Passage, why: Refusal): Promise<null> {
-    await this.#parts.journal.noteDropped(passage, why)
+  /** Accepts and discards a message whose refusal could not be delivered: the bounce would stay in the other server's queue. */
+  async #discard(received: ReceivedTransaction, why: SmtpRefusal): Promise<null> {
+    await this.#deps.journal.noteDropped(received, why)
     return null
   }
 
-  async #deliver(passage: Passage, inspection: Inspection): Promise<Refusal | null> {
-    const { transaction, peer } = passage
+  async #deliver(received: ReceivedTransaction, inspection: Inspection): Promise<SmtpRefusal | null> {
+    const { transaction, peer } = received
     const namesOwnDomain = await this.#namesOwnDomain(inspection)
-    const judgement = judge(inspection, { transaction, peer, config: this.#parts.app.config, namesOwnDomain })
-    passage.judgement = judgement
-    if (judgement.divided) this.#parts.divisions.note(transaction.sender.address)
-    if (judgement.refusal) return judgement.refusal
-    const noRoom = await this.#findRoom(transaction, passage.sizeBytes!)
+    const decision = decide(inspection, { transaction, peer, config: this.#deps.app.config, namesOwnDomain })
+    received.decision = decision
+    if (decision.isSplit) this.#deps.splitRecipients.note(transaction.sender.address)
+    if (decision.refusal) return decision.refusal
+    const noRoom = await this.#checkQuotas(transaction, received.sizeBytes!)
     if (noRoom) return noRoom
-    await this.#store(passage, inspection, judgement)
+    await this.#store(received, inspection, decision)
     return null
   }
 
-  /** Whether a message says without proof that it comes from a domain of this appliance. */
-  async #namesOwnDomain({ verdict, mail }: Inspection): Promise<boolean> {
+  /** Whether the From field names a domain hosted here without authentication that proves it. */
+  async #namesOwnDomain({ verdict, message }: Inspection): Promise<boolean> {
     if (verdict.fromAligned) return false
-    const { domains } = this.#parts.app.directory
-    const named = new Set(mail.from.slice(0, AUTHORS_MAX).map(({ email }) => domainOf(email)))
+    const { domains } = this.#deps.app.directory
+    const named = new Set(message.from.slice(0, AUTHORS_MAX).map(({ email }) => domainOf(email)))
     for (const name of named) if (name !== null && (await domains.byName(name))) return true
     return false
   }
 
-  /** Looked at again now that the size is known; what was said of it at MAIL may have been wrong. */
-  async #findRoom({ recipients, sender }: Transaction, sizeBytes: number): Promise<Refusal | null> {
+  /** Checks the quotas again with the real size: SIZE of MAIL may have been wrong. */
+  async #checkQuotas({ recipients, sender }: MailTransaction, sizeBytes: number): Promise<SmtpRefusal | null> {
     for (const { mailbox } of recipients) {
-      const full = await this.#parts.recipients.judgeRoom(mailbox, sizeBytes)
+      const full = await this.#deps.recipients.checkQuota(mailbox, sizeBytes)
       if (!full) continue
       if (recipients.length === 1) return full
-      // One answer for all: the others get theirs when it is sent again, because the full mailbox is told apart at RCPT then.
+      // One reply for all recipients: the client retries, and RCPT rejects the full mailbox then, so the others get their copies.
       return sizeBytes > (sender.declaredBytes ?? sizeBytes) ? refusals.largerThanDeclared : refusals.failure
     }
     return null
   }
 
-  async #store(passage: Passage, inspection: Inspection, judgement: Judgement): Promise<void> {
-    const { app, journal } = this.#parts
-    const { transaction, receivedAt } = passage
-    const mail = { inspection, mailFrom: transaction.sender.address, receivedAt }
+  async #store(received: ReceivedTransaction, inspection: Inspection, decision: InboundDecision): Promise<void> {
+    const { app, journal } = this.#deps
+    const { transaction, receivedAt } = received
+    const message = { inspection, mailFrom: transaction.sender.address, receivedAt }
     const targets = transaction.recipients.map((recipient, index) => ({
-      ...target(recipient, inspection, judgement),
-      ruling: inspection.rulings[index] ?? null,
+      ...target(recipient, inspection, decision),
+      ruling: inspection.scriptOutcomes[index] ?? null,
     }))
-    await app.store.deliver(mail, targets, async (tx, delivered) => {
-      // Another mail was faster: all or nothing, because there is one answer.
-      if (delivered.some(({ outcome }) => outcome === 'full')) throw new MailboxFilled('A mailbox filled up meanwhile.')
-      for (const { mailbox } of transaction.recipients) await this.#requireSame(tx, mailbox)
-      await journal.noteDelivered(tx, passage, delivered)
-      const copies = delivered.map((copy, index) => ({ mail, target: targets[index]!, delivered: copy }))
+    await app.store.deliver(message, targets, async (tx, delivered) => {
+      // A concurrent delivery used up the quota. DATA has one reply, so the delivery is all or nothing.
+      if (delivered.some(({ outcome }) => outcome === 'full'))
+        throw new MailboxFilled('A mailbox exceeded its quota during delivery.')
+      for (const { mailbox } of transaction.recipients) await this.#requireActive(tx, mailbox)
+      await journal.noteDelivered(tx, received, delivered)
+      const copies = delivered.map((copy, index) => ({ message, target: targets[index]!, delivered: copy }))
       for (const [index, { teamId, mailbox }] of transaction.recipients.entries()) {
         const copy = copies[index]!
-        // Where it lies counts, whatever it was taken for.
-        const told = { ...copy.target, junk: copy.delivered.junk }
-        await recordReceived(tx, app.outbox, { teamId, domainId: mailbox.domainId, ...copy, target: told })
+        // The folder it is in decides (a Sieve script may have moved it), not the spam decision.
+        const filedTarget = { ...copy.target, junk: copy.delivered.junk }
+        await recordReceived(tx, app.outbox, { teamId, domainId: mailbox.domainId, ...copy, target: filedTarget })
       }
       await app.outbound.vacationReplies.note(tx, copies)
     })
   }
 
-  /** Minutes may have passed since RCPT: whoever sends again is told there what is true now. @throws MailboxEnded */
-  async #requireSame(tx: Tx, { id, quotaBytes }: Mailbox): Promise<void> {
-    const now = await this.#parts.app.directory.mailboxes.byId(id, tx)
+  /** The mailbox may have changed since RCPT; on a retry, RCPT replies with its current state. @throws MailboxInactive */
+  async #requireActive(tx: Tx, { id, quotaBytes }: Mailbox): Promise<void> {
+    const now = await this.#deps.app.directory.mailboxes.byId(id, tx)
     if (now?.status !== 'active' || now.quotaBytes < quotaBytes)
-      throw new MailboxEnded('A mailbox takes no mail by now.')
+      throw new MailboxInactive('A mailbox no longer accepts mail.')
   }
 
-  async #arrival({ transaction, peer, receivedAt }: Passage): Promise<InspectionRequest> {
+  async #inspectionRequest({ transaction, peer, receivedAt }: ReceivedTransaction): Promise<InspectionRequest> {
     const { report, recipients } = transaction
-    // What is no report goes on to the reader.
+    // A message that turns out not to be a report is delivered to the reader.
     const readers = report ? [report.reader].filter((reader) => reader !== null) : recipients
     const [first, ...others] = report ? [report] : recipients
     return {
@@ -207,45 +218,48 @@ export class Receiver {
       tls: peer.tls,
       protocol: peer.protocol,
       receivedAt,
-      hostName: this.#parts.app.config.MAIL_HOSTS[0]!,
+      hostName: this.#deps.app.config.MAIL_HOSTS[0]!,
       queueId: transaction.queueId,
       rcptTo: first && others.length === 0 ? first.rcptTo : null,
       isForReports: report !== null,
-      scripts: await scriptCalls(this.#parts.app, readers),
+      scripts: await scriptCalls(this.#deps.app, readers),
     }
   }
 
-  #explain(error: unknown, { transaction }: Passage): Refusal {
-    // Both happen to a mailbox in ordinary use: they are answered, and are no failure of ours.
+  #refusalFor(error: unknown, { transaction }: ReceivedTransaction): SmtpRefusal {
+    // Both occur in normal operation and are not logged as errors.
     if (error instanceof MailboxFilled) return transaction.recipients.length > 1 ? refusals.oneFull : refusals.full
-    if (error instanceof MailboxEnded) return refusals.failure
-    this.#parts.app.log.error({ err: error, queueId: transaction.queueId }, 'a mail could not be taken')
+    if (error instanceof MailboxInactive) return refusals.failure
+    this.#deps.app.log.error(
+      { event: 'smtp.receive_failed', err: error, queueId: transaction.queueId },
+      'Message could not be received',
+    )
     return isFull(error) ? refusals.noRoom : refusals.failure
   }
 }
 
 class MailboxFilled extends Error {}
-class MailboxEnded extends Error {}
+class MailboxInactive extends Error {}
 
-/** In stored form; null for what is no domain. */
+/** In stored form; null for an invalid domain. */
 function domainOf(email: string): string | null {
   return domainName(email.slice(email.lastIndexOf('@') + 1))
 }
 
-/** What is wrong with a mail before anybody looks into it. */
-function judgeForm(content: MailStream): Refusal | null {
-  if (content.fault === 'bare_cr') return refusals.bareCr
-  if (content.fault === 'bare_lf') return refusals.bareLf
-  if (content.fault === 'nul') return refusals.nul
+/** Refusal for forbidden bytes (RFC 5321 §2.3.8) or size, before the message is parsed. */
+function checkBytes(content: MessageStream): SmtpRefusal | null {
+  if (content.byteError === 'bare_cr') return refusals.bareCr
+  if (content.byteError === 'bare_lf') return refusals.bareLf
+  if (content.byteError === 'nul') return refusals.nul
   return content.sizeExceeded ? refusals.tooLarge : null
 }
 
-function target(recipient: Recipient, inspection: Inspection, judgement: Judgement): DeliverTarget {
+function target(recipient: AcceptedRecipient, inspection: Inspection, decision: InboundDecision): DeliverTarget {
   const { verdict } = inspection
   const { spf, dkim, dmarc, arc, fromAligned } = verdict
   const signatures = verdict.signatures.map(({ domain, result, reason }) => `DKIM ${result} for ${domain}: ${reason}`)
   const reasons = [verdict.spfReason, ...signatures, verdict.dmarcReason].filter((reason) => reason !== '')
-  const { junk, spam } = judgement
+  const { junk, spam } = decision
   return {
     mailboxId: recipient.mailbox.id,
     rcptTo: recipient.rcptTo,

@@ -1,16 +1,16 @@
-// One mail on its way through the house: what is known of it so far.
+// State of one received mail transaction while it is processed; members are filled in step by step.
 
 import type { Inspection } from '../workers/inspection.ts'
-import type { Judgement } from './decision.ts'
-import type { Peer, Transaction } from './transaction.ts'
+import type { InboundDecision } from './decision.ts'
+import type { MailTransaction, Peer } from './transaction.ts'
 
-export interface Passage {
-  readonly transaction: Transaction
+export interface ReceivedTransaction {
+  readonly transaction: MailTransaction
   readonly peer: Peer
-  /** When its last byte came, in ms. */
+  /** When the end of DATA was read, in ms since 1970; 0 before. */
   receivedAt: number
-  /** Bytes as they came; null while nobody knows. */
+  /** Bytes received; null before the end of DATA. */
   sizeBytes: number | null
   inspection: Inspection | null
-  judgement: Judgement | null
+  decision: InboundDecision | null
 }

@@ -1,46 +1,46 @@
-// Who a recipient is: the mailbox behind an address, or the reason why nobody takes mail for it.
+// Resolves a recipient address at RCPT: the mailbox behind it, a report address, or the reason to reject it.
 
 import type { Clock } from '../base/clock.ts'
 import type { Directory } from '../directory/directory.ts'
-import { type FilterPolicy, judgeEnvelope, policyKey, policyOf } from '../directory/filter-policy.ts'
+import { evaluateEnvelope, type FilterPolicy, policyKey, policyOf } from '../directory/filter-policy.ts'
 import type { FilterDecision } from '../directory/filters.ts'
 import type { Mailbox } from '../directory/mailboxes.ts'
 import type { Email } from '../outbound/records.ts'
-import type { RecipientPath, Sender } from '../smtp/envelope.ts'
-import { MAX_MAIL_BYTES } from '../smtp/limits.ts'
+import type { EnvelopeSender, RecipientPath } from '../smtp/envelope.ts'
+import { MAX_MESSAGE_BYTES } from '../smtp/limits.ts'
 import type { Accounts } from '../store/accounts.ts'
-import { type Refusal, refusals } from './refusals.ts'
+import { refusals, type SmtpRefusal } from './refusals.ts'
 import type { ReportAddress, ReportAddresses } from './report-address.ts'
-import type { Divisions } from './split-recipients.ts'
+import type { SplitRecipients } from './split-recipients.ts'
 
-/** Decisions §10.9: a mailbox that stays full is told apart from one that is full for a moment. */
+/** Decisions §10.9: a mailbox that has been full for longer than this rejects permanently (552) instead of deferring (452). */
 export const FULL_DEFER_MS = 5 * 24 * 60 * 60 * 1000
-/** What the trace headers may add to a mail, in bytes. */
+/** Bytes the trace fields may add to a message. */
 const TRACE_BYTES = 4096
 
 /** A recipient that was accepted. */
-export interface Recipient {
+export interface AcceptedRecipient {
   rcptTo: string
   mailbox: Mailbox
   teamId: string
-  /** The domain the mail came in by. */
+  /** The domain of the recipient address. */
   domain: string
   policy: FilterPolicy
-  /** Recipients of one transaction have the same company: DATA has one answer for all of them. */
-  company: string
+  /** Recipients of one transaction share the batch key: DATA has one reply for all of them. */
+  batchKey: string
 }
 
-/** An address that reports come back to. */
+/** A bounce or feedback address. */
 export interface ReportRecipient extends ReportAddress {
-  /** Who gets what is no report, such as an auto-reply: the mailbox the mail was sent from; null where none takes it. */
-  reader: Recipient | null
-  /** Why that mailbox does not take it at the moment. */
-  deferral: Refusal | null
+  /** Gets messages that are not reports, such as auto-replies: the mailbox that sent the message; null when it cannot receive. */
+  reader: AcceptedRecipient | null
+  /** Why that mailbox cannot receive at the moment; null otherwise. */
+  deferral: SmtpRefusal | null
 }
 
-/** A recipient that was turned away, and whose log is told; no team for domains that are none of ours. */
-export interface Turned {
-  refusal: Refusal
+/** A rejected recipient, and the team whose log gets a row; no team for domains not hosted here. */
+export interface RejectedRecipient {
+  refusal: SmtpRefusal
   rcptTo: string
   domain: string
   teamId: string | null
@@ -48,18 +48,18 @@ export interface Turned {
   filter: FilterDecision | null
 }
 
-/** What the transaction is so far. */
-export interface Gathering {
-  sender: Sender
-  recipients: readonly Recipient[]
+/** The transaction so far. */
+export interface PendingTransaction {
+  sender: EnvelopeSender
+  recipients: readonly AcceptedRecipient[]
   report: ReportRecipient | null
 }
 
-interface Parts {
+interface Deps {
   directory: Directory
   accounts: Accounts
   clock: Clock
-  divisions: Divisions
+  splitRecipients: SplitRecipients
   reports: ReportAddresses
 }
 
@@ -67,57 +67,71 @@ export class Recipients {
   readonly #directory: Directory
   readonly #accounts: Accounts
   readonly #clock: Clock
-  readonly #divisions: Divisions
+  readonly #splitRecipients: SplitRecipients
   readonly #reports: ReportAddresses
 
-  constructor(parts: Parts) {
-    this.#directory = parts.directory
-    this.#accounts = parts.accounts
-    this.#clock = parts.clock
-    this.#divisions = parts.divisions
-    this.#reports = parts.reports
+  constructor(deps: Deps) {
+    this.#directory = deps.directory
+    this.#accounts = deps.accounts
+    this.#clock = deps.clock
+    this.#splitRecipients = deps.splitRecipients
+    this.#reports = deps.reports
   }
 
-  /** Decides, and stores nothing but since when a mailbox has been full. */
-  async judge(path: RecipientPath, gathering: Gathering): Promise<Recipient | ReportRecipient | Turned> {
-    const isHome = this.#reports.isHome(path.domain)
-    const report = isHome ? await this.#reports.find(path, gathering.sender.address !== '') : null
-    if (report) return this.#judgeReport(report, gathering)
-    return this.#judgeMailbox(path, isHome, gathering)
+  /** Stores nothing but the time since which a mailbox has been full. */
+  async evaluate(
+    path: RecipientPath,
+    transaction: PendingTransaction,
+  ): Promise<AcceptedRecipient | ReportRecipient | RejectedRecipient> {
+    const isOwn = this.#reports.isBounceDomain(path.domain)
+    const report = isOwn ? await this.#reports.find(path, transaction.sender.address !== '') : null
+    if (report) return this.#evaluateReport(report, transaction)
+    return this.#evaluateMailbox(path, isOwn, transaction)
   }
 
-  /** @param isHome the domain is one of the appliance itself: only its role names have somebody behind them */
-  async #judgeMailbox(path: RecipientPath, isHome: boolean, gathering: Gathering): Promise<Recipient | Turned> {
-    const domain = path.domain === '' || isHome ? null : path.domain
-    const found = await this.#directory.mailboxes.receiver(path.local, domain)
-    const turned = (refusal: Refusal, mailbox?: Mailbox, filter: FilterDecision | null = null): Turned => ({
+  /** @param isOwn the domain belongs to the appliance itself: only its role addresses exist */
+  async #evaluateMailbox(
+    path: RecipientPath,
+    isOwn: boolean,
+    transaction: PendingTransaction,
+  ): Promise<AcceptedRecipient | RejectedRecipient> {
+    const domain = path.domain === '' || isOwn ? null : path.domain
+    const lookup = await this.#directory.mailboxes.receiver(path.local, domain)
+    const reject = (
+      refusal: SmtpRefusal,
+      mailbox?: Mailbox,
+      filter: FilterDecision | null = null,
+    ): RejectedRecipient => ({
       refusal,
       rcptTo: path.address,
       domain: path.domain,
-      teamId: 'domain' in found ? (found.domain?.teamId ?? null) : null,
+      teamId: 'domain' in lookup ? (lookup.domain?.teamId ?? null) : null,
       mailboxId: mailbox?.id ?? null,
       filter,
     })
-    if (found.reason === 'unknown_domain') return turned(refusals.foreign)
-    if (found.reason === 'unknown_recipient') return turned(refusals.unknown)
-    if (found.reason === 'team_suspended') return turned(found.deferred ? refusals.teamSuspended : refusals.suspended)
-    if (found.reason === 'mailbox_suspended') return turned(refusals.suspended, found.mailbox)
-    const { mailbox } = found
-    const policy = await policyOf(this.#directory.filters, { mailboxId: mailbox.id, domainId: found.domain.id })
-    const denied = judgeEnvelope(policy, gathering.sender.address)
-    if (denied) return turned(refusals.filtered, mailbox, denied)
-    const full = await this.judgeRoom(mailbox, gathering.sender.declaredBytes ?? 0)
-    if (full) return turned(full, mailbox)
-    const company = await this.#company(mailbox, policy, gathering.sender)
-    const first = gathering.recipients[0]
-    const isApart = gathering.report !== null || (first && first.company !== company)
-    if (isApart) return turned(refusals.separately, mailbox)
-    return { rcptTo: path.address, mailbox, teamId: mailbox.teamId, domain: found.domain.name, policy, company }
+    if (lookup.reason === 'unknown_domain') return reject(refusals.foreign)
+    if (lookup.reason === 'unknown_recipient') return reject(refusals.unknown)
+    if (lookup.reason === 'team_suspended') return reject(lookup.deferred ? refusals.teamSuspended : refusals.suspended)
+    if (lookup.reason === 'mailbox_suspended') return reject(refusals.suspended, lookup.mailbox)
+    const { mailbox } = lookup
+    const policy = await policyOf(this.#directory.filters, { mailboxId: mailbox.id, domainId: lookup.domain.id })
+    const denied = evaluateEnvelope(policy, transaction.sender.address)
+    if (denied) return reject(refusals.filtered, mailbox, denied)
+    const full = await this.checkQuota(mailbox, transaction.sender.declaredBytes ?? 0)
+    if (full) return reject(full, mailbox)
+    const batchKey = await this.#batchKey(mailbox, policy, transaction.sender)
+    const first = transaction.recipients[0]
+    const isApart = transaction.report !== null || (first && first.batchKey !== batchKey)
+    if (isApart) return reject(refusals.separately, mailbox)
+    return { rcptTo: path.address, mailbox, teamId: mailbox.teamId, domain: lookup.domain.name, policy, batchKey }
   }
 
-  async #judgeReport(report: ReportAddress, gathering: Gathering): Promise<ReportRecipient | Turned> {
+  async #evaluateReport(
+    report: ReportAddress,
+    transaction: PendingTransaction,
+  ): Promise<ReportRecipient | RejectedRecipient> {
     const { rcptTo, domain, email } = report
-    if (gathering.report !== null || gathering.recipients.length > 0) {
+    if (transaction.report !== null || transaction.recipients.length > 0) {
       const { teamId = null, mailboxId = null } = email ?? {}
       return { refusal: refusals.separately, rcptTo, domain, teamId, mailboxId, filter: null }
     }
@@ -125,9 +139,9 @@ export class Recipients {
     if (!mailbox) return { ...report, reader: null, deferral: null }
     const at = mailbox.email.lastIndexOf('@')
     const path = { address: rcptTo, local: mailbox.email.slice(0, at), domain: mailbox.email.slice(at + 1) }
-    const reader = await this.#judgeMailbox(path, false, gathering)
-    // The address may be somebody else's since: what is meant for the one before is none of hers.
-    if (!isTurned(reader))
+    const reader = await this.#evaluateMailbox(path, false, transaction)
+    // The address may belong to another mailbox by now, which must not receive the previous owner's mail.
+    if (!isRejected(reader))
       return { ...report, reader: reader.mailbox.id === mailbox.id ? reader : null, deferral: null }
     const isForNow = reader.mailboxId === mailbox.id && reader.refusal.reply.code < 500
     return { ...report, reader: null, deferral: isForNow ? reader.refusal : null }
@@ -142,32 +156,34 @@ export class Recipients {
     return found.reason === null && found.mailbox.teamId === teamId ? found.mailbox : undefined
   }
 
-  /** @returns null when a mail of that size fits into the mailbox */
-  async judgeRoom(mailbox: Mailbox, sizeBytes: number): Promise<Refusal | null> {
+  /** @returns null when a message of that size fits into the mailbox */
+  async checkQuota(mailbox: Mailbox, sizeBytes: number): Promise<SmtpRefusal | null> {
     const least = sizeBytes + TRACE_BYTES
     const since = await this.#accounts.fullSince(mailbox.id, mailbox.quotaBytes, least)
     if (since === null) return null
     return this.#clock.now() - since > FULL_DEFER_MS ? refusals.longFull : refusals.full
   }
 
-  /** Who may travel together: all, but for senders whose mail was divided before, and mailboxes that may be too small. */
-  async #company(mailbox: Mailbox, policy: FilterPolicy, sender: Sender): Promise<string> {
-    if (await this.#isTight(mailbox, sender)) return `alone ${mailbox.id}`
-    return this.#divisions.has(sender.address) ? policyKey(policy) : ''
+  /** "" for most recipients; senders with recently split recipients are batched by filter policy, mailboxes near their quota alone. */
+  async #batchKey(mailbox: Mailbox, policy: FilterPolicy, sender: EnvelopeSender): Promise<string> {
+    if (await this.#mayOverflow(mailbox, sender)) return `alone ${mailbox.id}`
+    return this.#splitRecipients.has(sender.address) ? policyKey(policy) : ''
   }
 
-  /** A mailbox that may turn out too small once the mail is there, because the client did not say how long it is. */
-  async #isTight(mailbox: Mailbox, sender: Sender): Promise<boolean> {
+  /** True when the client declared no SIZE and a message of the maximum size would exceed the quota. */
+  async #mayOverflow(mailbox: Mailbox, sender: EnvelopeSender): Promise<boolean> {
     if (sender.declaredBytes !== null) return false
     const account = await this.#accounts.byMailbox(mailbox.id)
-    return account !== undefined && account.usedBytes + MAX_MAIL_BYTES + TRACE_BYTES > mailbox.quotaBytes
+    return account !== undefined && account.usedBytes + MAX_MESSAGE_BYTES + TRACE_BYTES > mailbox.quotaBytes
   }
 }
 
-export function isTurned(verdict: Recipient | ReportRecipient | Turned): verdict is Turned {
+export function isRejected(
+  verdict: AcceptedRecipient | ReportRecipient | RejectedRecipient,
+): verdict is RejectedRecipient {
   return 'refusal' in verdict
 }
 
-export function isForReports(verdict: Recipient | ReportRecipient): verdict is ReportRecipient {
+export function isForReports(verdict: AcceptedRecipient | ReportRecipient): verdict is ReportRecipient {
   return 'reader' in verdict
 }

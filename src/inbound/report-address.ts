@@ -1,4 +1,4 @@
-// The addresses reports come back to: one for each mail that was sent, and one for complaints.
+// The addresses reports arrive at: a bounce address for each sent message, and one feedback address for complaints.
 
 import type { Vault } from '../base/secrets.ts'
 import type { Config } from '../config/config.ts'
@@ -11,35 +11,35 @@ export interface ReportAddress {
   rcptTo: string
   /** `bounce.<mail host>` */
   domain: string
-  /** The mail the address was made for; null for the one for complaints, and for a mail that is no longer known. */
+  /** The sent message the address belongs to; null for the feedback address, and for a message no longer stored. */
   email: Email | null
 }
 
-interface Parts {
+interface Deps {
   config: Config
   vault: Vault
   emails: Pick<Emails, 'byN'>
 }
 
 export class ReportAddresses {
-  readonly #parts: Parts
+  readonly #deps: Deps
 
-  constructor(parts: Parts) {
-    this.#parts = parts
+  constructor(deps: Deps) {
+    this.#deps = deps
   }
 
-  /** True for the domain of such addresses, under any name of the appliance. */
-  isHome(domain: string): boolean {
-    return isBounceDomain(this.#parts.config, domain)
+  /** True for the bounce domain under any mail host name of the appliance. */
+  isBounceDomain(domain: string): boolean {
+    return isBounceDomain(this.#deps.config, domain)
   }
 
   /**
-   * @param isReturnable whether a refusal can reach anybody; where it cannot (the null sender), an address of ours is taken even when its
-   *   message is no longer known: what is refused then freezes in the queue of the other server
-   * @returns null for what is none or was made by somebody else
+   * @param isReturnable whether a bounce could be delivered; where it cannot (the null sender), a valid bounce address is accepted even
+   *   when its message is no longer stored: a refused bounce would stay in the queue of the other server
+   * @returns null for an address that is not a report address or was not signed by this appliance
    */
   async find({ address, domain }: RecipientPath, isReturnable: boolean): Promise<ReportAddress | null> {
-    const { config, vault, emails } = this.#parts
+    const { config, vault, emails } = this.#deps
     if (isFeedbackAddress(config, address)) return { rcptTo: address, domain, email: null }
     const n = readBounceAddress(vault, config, address)
     const email = n === null ? undefined : (await emails.byN([n]))[0]

@@ -8,104 +8,108 @@ import { SMTPConnection } from 'smtp-server/lib/smtp-connection.js'
 import type { Clock } from '../base/clock.ts'
 import { randomName } from '../base/ids.ts'
 import type { RemoteName } from '../net/reverse-name.ts'
-import { type LineFault, type MailStream, Wire } from '../smtp/command-reader.ts'
+import { CommandReader, type LineError, type MessageStream } from '../smtp/command-reader.ts'
 import { isReply, type RecipientPath, readRecipient, readSender } from '../smtp/envelope.ts'
 import {
   COMMAND_MS,
   CONTENT_BYTES_PER_S,
   CONTENT_MS,
   MAX_ERRORS,
-  MAX_MAIL_BYTES,
+  MAX_MESSAGE_BYTES,
   MAX_RECIPIENTS,
   PAUSE_MS,
 } from '../smtp/limits.ts'
-import { type Reply, replies } from '../smtp/replies.ts'
-import { isForReports, type Recipient, type ReportRecipient } from './recipients.ts'
+import { replies, type SmtpReply } from '../smtp/replies.ts'
+import { type AcceptedRecipient, isForReports, type ReportRecipient } from './recipients.ts'
 import { refusals } from './refusals.ts'
-import type { Peer, Transaction } from './transaction.ts'
+import type { MailTransaction, Peer } from './transaction.ts'
 
-/** What a session asks of the house. Nothing here rejects: a failure is a reply. */
-export interface Desk {
+/** What a session needs from its listener. No method throws or rejects: a failure is returned as a reply. */
+export interface SessionHandler {
   readonly clock: Clock
-  findName(address: string): Promise<RemoteName>
-  judge(path: RecipientPath, transaction: Transaction, peer: Peer): Promise<Recipient | ReportRecipient | Reply>
-  /** Reads the content to its end, whatever comes of it. */
-  receive(content: MailStream, transaction: Transaction, peer: Peer): Promise<Reply>
-  /** How long (ms) a command of that address waits, for what its source did before; null when the source is put off. */
+  lookupName(address: string): Promise<RemoteName>
+  evaluateRecipient(
+    path: RecipientPath,
+    transaction: MailTransaction,
+    peer: Peer,
+  ): Promise<AcceptedRecipient | ReportRecipient | SmtpReply>
+  /** Reads the content to its end, also when the message is refused. */
+  receive(content: MessageStream, transaction: MailTransaction, peer: Peer): Promise<SmtpReply>
+  /** Delay in ms before a command from that address runs (see source-throttle.ts); null when the source is blocked. */
   delay(address: string): number | null
-  /** A command that was none, or not one for now. */
+  /** Counts an unknown command, or a bad sequence of commands. */
   noteProtocolError(address: string): void
-  /** A line or a mail that broke the rules of RFC 5321 2.3.8. */
-  noteFault(fault: LineFault, peer: Peer): void
-  left(session: Session): void
+  /** Counts a line or a message with bytes RFC 5321 §2.3.8 forbids. */
+  noteLineError(error: LineError, peer: Peer): void
+  sessionClosed(session: SmtpSession): void
 }
 
-/** Content under way. `over` once its end mark was read and the peer waits for us. */
-interface Content {
-  stream: MailStream
+/** A DATA transfer in progress. */
+interface ContentTransfer {
+  stream: MessageStream
   since: number
   lastByteAt: number
 }
 
 type Done = () => void
 
-/** smtp-server's connection with our reading of lines and content, our MAIL, RCPT and DATA, and deadlines by our clock. */
-export class Session extends SMTPConnection {
-  readonly #desk: Desk
-  #transaction: Transaction | null = null
-  #content: Content | null = null
+/** smtp-server's connection with its own command reader, its own MAIL, RCPT and DATA, and deadlines by the injected clock. */
+export class SmtpSession extends SMTPConnection {
+  readonly #handler: SessionHandler
+  #transaction: MailTransaction | null = null
+  #content: ContentTransfer | null = null
   #errors = 0
   #lastCommandAt: number
   #closing = false
-  #left = false
+  #isClosed = false
   #name: RemoteName = 'unknown'
 
-  constructor(server: SMTPServer, socket: Socket, source: { address: string; port: number }, desk: Desk) {
+  constructor(server: SMTPServer, socket: Socket, source: { address: string; port: number }, handler: SessionHandler) {
     super(server, socket, { remoteAddress: source.address, remotePort: source.port })
-    this.#desk = desk
-    this.#lastCommandAt = desk.clock.now()
+    this.#handler = handler
+    this.#lastCommandAt = handler.clock.now()
     this.on('error', (error) => server.emit('error', error))
-    desk.findName(source.address).then((name) => {
+    handler.lookupName(source.address).then((name) => {
       this.#name = name
     })
   }
 
-  /** Ends the session when the peer has kept us waiting too long. */
+  /** Replies 421 and ends the session when the client has exceeded a timeout (RFC 5321 §4.5.3.2). */
   checkDeadline(now: number): void {
-    if (this.#isLate(now)) this.#say(replies.tooSlow)
+    if (this.#isLate(now)) this.#reply(replies.tooSlow)
   }
 
-  /** Asks the session to end: at once when nothing is under way, else after the transaction. */
+  /** Ends the session: immediately when idle, otherwise after the current transaction. */
   retire(): void {
     this.#closing = true
-    if (!this.#transaction && !this._handlerPending) this.#say(replies.closing)
+    if (!this.#transaction && !this._handlerPending) this.#reply(replies.closing)
   }
 
-  /** Ends it now. */
+  /** Destroys the socket. */
   cut(): void {
     this._socket.destroy()
   }
 
-  // Called by the constructor of the library's class, before the fields above exist.
-  override _createParser(): Wire {
-    const wire = new Wire()
-    wire.oncommand = (command: Buffer, done?: Done) => this._onCommand(command, done)
-    wire.onfault = (fault) => this.#refuseLine(fault)
-    wire.onprogress = () => {
-      if (this.#content) this.#content.lastByteAt = this.#desk.clock.now()
+  // Called by the super constructor, before the fields above are initialised.
+  override _createParser(): CommandReader {
+    const reader = new CommandReader()
+    reader.oncommand = (command: Buffer, done?: Done) => this._onCommand(command, done)
+    reader.onlineerror = (error) => this.#refuseLine(error)
+    reader.onprogress = () => {
+      if (this.#content) this.#content.lastByteAt = this.#handler.clock.now()
     }
-    // The peer has closed its half, and all it sent before has been answered.
-    wire.once('finish', () => this.close())
-    return wire
+    // The client has closed its half, and all its commands have been answered.
+    reader.once('finish', () => this.close())
+    return reader
   }
 
   override _onCommand(command: Buffer, done: Done = () => {}): void {
-    const delay = this.#desk.delay(this.remoteAddress)
+    const delay = this.#handler.delay(this.remoteAddress)
     if (delay === 0) this.#runCommand(command, done)
-    else if (delay === null) this.#say(replies.blocked)
+    else if (delay === null) this.#reply(replies.blocked)
     else {
-      this.#desk.clock.after(delay, () => {
-        // A session that was closed meanwhile has nobody left to answer.
+      this.#handler.clock.after(delay, () => {
+        // The session may have been closed during the delay.
         if (this._socket.writable) this.#runCommand(command, done)
       })
     }
@@ -113,11 +117,11 @@ export class Session extends SMTPConnection {
 
   #runCommand(command: Buffer, done: Done): void {
     const next = () => {
-      this.#lastCommandAt = this.#desk.clock.now()
-      if (this.#closing && !this.#transaction) this.#say(replies.closing)
+      this.#lastCommandAt = this.#handler.clock.now()
+      if (this.#closing && !this.#transaction) this.#reply(replies.closing)
       done()
     }
-    // RFC 6531 3.3: UTF-8 may stand in addresses only.
+    // RFC 6531 §3.3: UTF-8 is allowed in addresses only.
     if (isAscii(command) || (isUtf8(command) && /^(mail|rcpt) /i.test(command.toString('latin1', 0, 5)))) {
       super._onCommand(command, next)
     } else this.#answer(replies.notAscii, next)
@@ -125,15 +129,15 @@ export class Session extends SMTPConnection {
 
   override send(code: number, data?: string | string[] | null, context?: string | false): void {
     if (code !== 220) this.#gatherReplies()
-    if (this._socket.readyState === 'writeOnly') showOpen(this._socket)
+    if (this._socket.readyState === 'writeOnly') reportOpen(this._socket)
     super.send(code, data, context)
     if (code < 500) return
-    if (isProtocolError(code)) this.#desk.noteProtocolError(this.remoteAddress)
+    if (isProtocolError(code)) this.#handler.noteProtocolError(this.remoteAddress)
     this.#errors++
-    if (this.#errors > MAX_ERRORS) this.#say(replies.tooManyErrors)
+    if (this.#errors > MAX_ERRORS) this.#reply(replies.tooManyErrors)
   }
 
-  /** Replies to pipelined commands leave in one piece. A 220 stays alone: after it the socket may belong to TLS. */
+  /** Sends replies to pipelined commands in one write. A 220 is sent alone: the TLS handshake may follow it. */
   #gatherReplies(): void {
     const socket = this._socket
     if (socket.writableCorked > 0) return
@@ -141,10 +145,10 @@ export class Session extends SMTPConnection {
     setImmediate(() => socket.uncork())
   }
 
-  /** Called with each socket of the session, the one inside TLS too. */
+  /** Called with each socket of the session, including the TLS socket. */
   override _armTimeout(socket: Socket = this._socket): void {
     super._armTimeout(socket)
-    // Nothing is read, and nothing can be answered, while TLS is being agreed on.
+    // During the TLS handshake nothing is read and no reply can be sent.
     socket.once('end', () => {
       if (this._upgrading) socket.destroy()
     })
@@ -183,12 +187,12 @@ export class Session extends SMTPConnection {
 
   override _onClose(): void {
     super._onClose()
-    if (this.#left) return
-    this.#left = true
-    this.#desk.left(this)
+    if (this.#isClosed) return
+    this.#isClosed = true
+    this.#handler.sessionClosed(this)
   }
 
-  #begin(command: string): Reply {
+  #begin(command: string): SmtpReply {
     if (this.#transaction) return replies.senderTwice
     const sender = readSender(command)
     if (isReply(sender)) return sender
@@ -196,56 +200,56 @@ export class Session extends SMTPConnection {
     return replies.sender
   }
 
-  async #addRecipient(transaction: Transaction, path: RecipientPath): Promise<Reply> {
+  async #addRecipient(transaction: MailTransaction, path: RecipientPath): Promise<SmtpReply> {
     const { recipients } = transaction
     const known = [...recipients, ...(transaction.report ? [transaction.report] : [])]
     if (known.some(({ rcptTo }) => rcptTo === path.address)) return replies.recipient
     if (recipients.length >= MAX_RECIPIENTS) return refusals.manyRecipients.reply
-    const verdict = await this.#desk.judge(path, transaction, this.#peer(transaction))
+    const verdict = await this.#handler.evaluateRecipient(path, transaction, this.#peer(transaction))
     if (isReply(verdict)) return verdict
     if (isForReports(verdict)) transaction.report = verdict
     else recipients.push(verdict)
     return replies.recipient
   }
 
-  #readContent(transaction: Transaction): void {
-    const wire = this._parser as Wire
-    const stream = wire.startDataMode(MAX_MAIL_BYTES)
+  #readContent(transaction: MailTransaction): void {
+    const reader = this._parser as CommandReader
+    const stream = reader.startDataMode(MAX_MESSAGE_BYTES)
     this._dataStream = stream
-    const now = this.#desk.clock.now()
+    const now = this.#handler.clock.now()
     this.#content = { stream, since: now, lastByteAt: now }
-    this.#desk.receive(stream, transaction, this.#peer(transaction)).then((reply) => {
+    this.#handler.receive(stream, transaction, this.#peer(transaction)).then((reply) => {
       this._dataStream = false
       this.#content = null
       this._resetSession()
       if (reply.code < 300) this.#errors = 0
-      this.#lastCommandAt = this.#desk.clock.now()
-      this.#say(reply)
-      if (this.#closing) this.#say(replies.closing)
-      // Where such a mail ends is seen in more than one way: what follows may be a part of it that wants to be commands.
-      if (stream.fault) this.close()
-      wire.continue()
+      this.#lastCommandAt = this.#handler.clock.now()
+      this.#reply(reply)
+      if (this.#closing) this.#reply(replies.closing)
+      // Servers disagree on where such a message ends (SMTP smuggling): what follows may be part of it, not commands.
+      if (stream.byteError) this.close()
+      reader.continue()
     })
   }
 
-  #refuseLine(fault: LineFault): void {
+  #refuseLine(error: LineError): void {
     if (this._upgrading) return
-    this.#desk.noteFault(fault, this.#peer(this.#transaction))
-    this.#say(fault === 'too_long' ? replies.lineTooLong : replies.badBytes)
-    // What follows may have been put there by somebody else than the one who wrote the line: nothing more is read.
+    this.#handler.noteLineError(error, this.#peer(this.#transaction))
+    this.#reply(error === 'too_long' ? replies.lineTooLong : replies.badBytes)
+    // What follows may be injected content (SMTP smuggling): nothing more is read.
     this.close()
   }
 
-  #answer(reply: Reply, done: Done): void {
-    this.#say(reply)
+  #answer(reply: SmtpReply, done: Done): void {
+    this.#reply(reply)
     done()
   }
 
-  #say({ code, enhanced, text }: Reply): void {
+  #reply({ code, enhanced, text }: SmtpReply): void {
     this.send(code, enhanced === '' ? text : `${enhanced} ${text}`, false)
   }
 
-  #peer(transaction: Transaction | null): Peer {
+  #peer(transaction: MailTransaction | null): Peer {
     const { hostNameAppearsAs, openingCommand } = this
     const utf8 = transaction?.sender.utf8 === true
     const base = utf8 ? 'UTF8SMTP' : openingCommand === 'EHLO' ? 'ESMTP' : 'SMTP'
@@ -265,20 +269,20 @@ export class Session extends SMTPConnection {
 
   #isLate(now: number): boolean {
     const content = this.#content
-    // While the peer waits for us the time is ours.
+    // No timeout while the client waits for a reply.
     if (content?.stream.writableEnded || this._handlerPending) return false
     if (!content) return now - this.#lastCommandAt > COMMAND_MS
-    const allowed = CONTENT_MS + (Math.min(content.stream.byteLength, MAX_MAIL_BYTES) / CONTENT_BYTES_PER_S) * 1000
+    const allowed = CONTENT_MS + (Math.min(content.stream.byteLength, MAX_MESSAGE_BYTES) / CONTENT_BYTES_PER_S) * 1000
     return now - content.lastByteAt > PAUSE_MS || now - content.since > allowed
   }
 }
 
-/** RFC 5321 4.2.2 and 4.1.1.11; other 5xx replies say no to an address or a message. */
+/** RFC 5321 §4.2.2 and §4.1.1.11; other 5xx replies refuse an address or a message. */
 function isProtocolError(code: number): boolean {
   return (code >= 500 && code <= 504) || code === 555
 }
 
-/** smtp-server writes to a socket only while it is "open": for a peer that has closed its own half, that is as long as we have not. */
-function showOpen(socket: Socket): void {
+/** smtp-server writes only to a socket whose readyState is "open"; a socket half-closed by the client is still writable. */
+function reportOpen(socket: Socket): void {
   Object.defineProperty(socket, 'readyState', { get: () => (socket.writable ? 'open' : 'closed') })
 }

@@ -1,4 +1,4 @@
-// What each source has done lately, across its sessions: one that mostly guesses addresses or sends refused mail is slowed down, then put off.
+// Throttles sources (IPv4 address or IPv6 /64) that mostly guess addresses or send refused mail: first delayed, then blocked.
 
 import type { Clock } from '../base/clock.ts'
 import type { Log } from '../base/log.ts'
@@ -14,7 +14,7 @@ import {
   THROTTLE_MS,
 } from '../smtp/limits.ts'
 
-/** A recipient nobody has here, a message refused for what it is, a command that is none. */
+/** An unknown recipient, a message refused for its content, a command that violates the protocol. */
 export type Offence = 'unknown_recipient' | 'refused_message' | 'protocol_error'
 
 interface SourceRecord {
@@ -24,21 +24,21 @@ interface SourceRecord {
 }
 
 /**
- * Counts per source (IPv4 address, IPv6 /64). Accepted messages make up for offences, so a shared relay that mostly sends good
- * mail is never slowed down. Addresses that are not public are not counted: behind one stands a proxy or NAT of the operator,
- * and so everybody at once. The sources heard of least recently are forgotten first.
+ * Counts per source (IPv4 address, IPv6 /64). Accepted messages offset offences, so a shared relay that mostly sends good
+ * mail is never delayed. Private addresses are not counted: such an address is a proxy or NAT of the operator, shared by all
+ * clients. The least recently active sources are removed first.
  */
 export class SourceThrottle {
   readonly #clock: Clock
   readonly #log: Log
   readonly #records = new Map<string, SourceRecord>()
 
-  constructor(parts: { clock: Clock; log: Log }) {
-    this.#clock = parts.clock
-    this.#log = parts.log
+  constructor(deps: { clock: Clock; log: Log }) {
+    this.#clock = deps.clock
+    this.#log = deps.log
   }
 
-  /** Sources that are remembered. */
+  /** Number of sources with a record. */
   get size(): number {
     return this.#records.size
   }
@@ -48,7 +48,7 @@ export class SourceThrottle {
     if (score < OFFENCE_BLOCK || score - 1 >= OFFENCE_BLOCK) return
     this.#log.info(
       { event: 'smtp.source_blocked', remote_address: address, offence },
-      'Source put off for its refused mail',
+      'Source blocked for its refused mail',
     )
   }
 
@@ -57,7 +57,7 @@ export class SourceThrottle {
     this.#add(address, -ACCEPTED_CREDIT)
   }
 
-  /** @returns ms to wait before a command of this source is carried out; null when it is to come again later */
+  /** @returns ms to wait before a command from this source runs; null when the source is blocked */
   delay(address: string): number | null {
     const record = this.#records.get(sourceOf(address))
     const score = record === undefined ? 0 : this.#scoreNow(record)

@@ -1,17 +1,17 @@
-// Senders whose mail met recipients that wanted different answers: their recipients are asked for one by one for a while.
+// Remembers senders whose recipients' filters disagreed: for a day, their transactions are limited to recipients with equal filters.
 
 import type { Clock } from '../base/clock.ts'
 
-/** Peers try again for days (RFC 5321 4.5.4.1), most of them within hours. */
-const KEPT_MS = 24 * 60 * 60 * 1000
-const KEPT_MOST = 10_000
+/** Clients retry for days (RFC 5321 §4.5.4.1), most of them within hours. */
+const RETENTION_MS = 24 * 60 * 60 * 1000
+const SENDERS_MAX = 10_000
 
 /**
- * DATA has one answer for all recipients. Where sender filters would refuse a mail for some and take it for others, the
- * whole of it is put off once, and when it comes again only recipients with the same filters travel together. Ordinary mail
- * to many is never divided.
+ * DATA has one reply for all recipients. Where sender filters would refuse a message for some and accept it for others, the
+ * whole transaction is deferred once; on the retry, RCPT only combines recipients with the same filters. Other messages to
+ * several recipients are never split.
  */
-export class Divisions {
+export class SplitRecipients {
   readonly #clock: Clock
   readonly #since = new Map<string, number>()
 
@@ -20,14 +20,14 @@ export class Divisions {
   }
 
   note(sender: string): void {
-    // The oldest are forgotten first; to be noted again costs the peer one more try.
+    // The oldest entries are removed first; the cost for their sender is one more retry.
     this.#since.delete(sender)
     this.#since.set(sender, this.#clock.now())
-    if (this.#since.size > KEPT_MOST) this.#since.delete(this.#since.keys().next().value!)
+    if (this.#since.size > SENDERS_MAX) this.#since.delete(this.#since.keys().next().value!)
   }
 
   has(sender: string): boolean {
     const since = this.#since.get(sender)
-    return since !== undefined && this.#clock.now() - since < KEPT_MS
+    return since !== undefined && this.#clock.now() - since < RETENTION_MS
   }
 }

@@ -1,13 +1,13 @@
-// One mail transaction: who talks to us, who it is from, and who it is for so far.
+// An SMTP mail transaction (RFC 5321 §3.3): the client, the envelope sender and the recipients so far.
 
 import type { RemoteName } from '../net/reverse-name.ts'
-import type { Sender } from '../smtp/envelope.ts'
-import type { Recipient, ReportRecipient } from './recipients.ts'
+import type { EnvelopeSender } from '../smtp/envelope.ts'
+import type { AcceptedRecipient, ReportRecipient } from './recipients.ts'
 
-/** The other side of a session, as far as it is known. */
+/** The SMTP client of a session. */
 export interface Peer {
   address: string
-  /** Looked up in the background: 'unknown' until DNS has answered. */
+  /** Reverse name, looked up in the background: 'unknown' until DNS has answered. */
   name: RemoteName
   helo: string
   /** "TLSv1.3 TLS_AES_256_GCM_SHA384" or null for plain text. */
@@ -16,11 +16,11 @@ export interface Peer {
   protocol: string
 }
 
-export interface Transaction {
-  /** Names the transaction to the peer, in the Received field and in the log. */
+export interface MailTransaction {
+  /** Identifies the transaction in the reply, the Received field and the log. */
   queueId: string
-  sender: Sender
-  recipients: Recipient[]
-  /** Set when it is for an address of reports: such a one travels alone. */
+  sender: EnvelopeSender
+  recipients: AcceptedRecipient[]
+  /** Set for a report address, which is then the only recipient. */
   report: ReportRecipient | null
 }

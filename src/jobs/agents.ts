@@ -1,4 +1,4 @@
-// Ends what agents left behind: unclaimed registrations, invitations nobody decided, tokens and proofs that are over.
+// Job: expires unclaimed agent registrations, unanswered invitations, access tokens and proofs of work.
 
 import { job } from './job.ts'
 
@@ -10,8 +10,8 @@ export const agentSweep = job({
   byAge: true,
   async run({ app }) {
     const { invites, ownership, tokens, registrations } = app.agents
-    const ended = (await invites.expireDue()) + (await ownership.sweep(app.config.AGENT_IDLE_DAYS))
+    const removed = (await invites.expireDue()) + (await ownership.sweep(app.config.AGENT_IDLE_DAYS))
     await app.people.prune()
-    return ended + (await tokens.prune()) + (await registrations.forget())
+    return removed + (await tokens.prune()) + (await registrations.prune())
   },
 })

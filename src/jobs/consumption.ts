@@ -1,10 +1,10 @@
-// Enters what teams sent into their ledgers, by the hour.
+// Job: enters the recipients each team sent to into its billing ledger, per hour.
 
 import { job } from './job.ts'
 
 const MINUTE_MS = 60 * 1000
 
-/** Decisions §7.1: one row per UTC hour and provider; what the appliance missed while it was off is entered now. */
+/** Decisions §7.1: one row per UTC hour and provider; hours missed while the appliance was down are entered by the next run. */
 export const consumption = job({
   name: 'consumption',
   every: 5 * MINUTE_MS,

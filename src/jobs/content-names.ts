@@ -1,4 +1,4 @@
-// Gives content of earlier versions its public name, so that it is found by it; once all have one there is nothing to do.
+// Job: gives blobs written by earlier versions their public name; a no-op once every blob has one.
 
 import { job } from './job.ts'
 

@@ -1,4 +1,4 @@
-// Looks again at the DNS records of domains when their check is due (decisions §4.3).
+// Job: re-checks the DNS records of domains whose check is due (decisions §4.3).
 
 import { job } from './job.ts'
 

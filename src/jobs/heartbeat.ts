@@ -1,4 +1,4 @@
-// Writes a sign of life every minute, and tells the operator when the clock cannot be trusted and when it can again.
+// Service: stores a last-seen time every minute, and logs when the system clock becomes untrusted and trusted again.
 
 import type { Timer } from '../base/clock.ts'
 import { CLOCK_JUMP_MS } from '../base/clock-guard.ts'
@@ -9,7 +9,7 @@ import { recheckLate } from '../directory/domains-verification.ts'
 const BEAT_EVERY_MS = 60_000
 
 export interface Heartbeat extends Service {
-  /** Writes a sign of life now and waits for it. */
+  /** Writes the last-seen time now; resolves when it is written. */
   settle(): Promise<void>
 }
 
@@ -18,12 +18,12 @@ export function openHeartbeat(app: Context): Heartbeat {
   let timer: Timer | undefined
   let running: Promise<void> | undefined
   let wasHeld = false
-  let isTold = false
+  let isLogged = false
 
-  // What was stamped with a wrong time must not expire, or wait for years, because of it.
+  // Records stamped with a wrong time must neither expire too early nor stay pending for years.
   appliance.onClockRight(async () => {
     await app.outbound.waiting.redate()
-    await app.telling.redate()
+    await app.eventDispatch.reschedule()
     await recheckLate(app.db, clock.now())
     const [oldest] = await app.directory.teams.list()
     await app.store.emptying.redate({ now: clock.now(), earliest: oldest?.createdAt ?? 0, slackMs: CLOCK_JUMP_MS })
@@ -31,22 +31,24 @@ export function openHeartbeat(app: Context): Heartbeat {
   })
 
   const beat = async () => {
-    // Asked before: it may have been in doubt for a while.
+    // Read before the beat, which may end the doubt.
     wasHeld ||= guard.isHeld()
     await appliance.beat()
     const isHeld = guard.isHeld()
-    if (isHeld && !isTold) {
+    if (isHeld && !isLogged) {
       const advice = 'Set the clock, or run mailstead clock accept if it is right.'
       const ahead = Math.round(guard.aheadMs())
       log.warn({ event: 'clock.held', ahead_ms: ahead }, `${guard.complaint()} ${advice}`)
     }
     if (!isHeld && wasHeld) log.info({ event: 'clock.trusted' }, 'Clock trusted again; retention and expiry go on')
     wasHeld = isHeld
-    isTold = isHeld
+    isLogged = isHeld
   }
   const tick = () => {
     running ??= beat()
-      .catch((error: unknown) => log.error({ event: 'appliance.beat_failed', err: error }, 'No sign of life written'))
+      .catch((error: unknown) =>
+        log.error({ event: 'appliance.beat_failed', err: error }, 'Last-seen time not written'),
+      )
       .finally(() => {
         running = undefined
       })

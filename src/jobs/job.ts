@@ -1,20 +1,20 @@
-// What the clock does: one object per job, which takes its work from the database and may run twice without harm.
+// The type of a periodic job. A job takes its work from the database and is idempotent.
 
 import type { Log } from '../base/log.ts'
 import type { Context } from '../context.ts'
 
 export interface Job {
-  /** One noun, shown in the log. */
+  /** Shown in the log as `job`. */
   name: string
   /** Milliseconds from the end of one run to the start of the next. */
   every: number
-  /** True for what erases or expires by age: it waits while the clock is in doubt. */
+  /** True for jobs that erase or expire by age: the scheduler skips them while the clock is untrusted. */
   byAge?: true
-  /** @returns how many things were done; 0 is not logged */
-  run(part: { app: Context; log: Log; signal: AbortSignal }): Promise<number>
+  /** @returns the number of items processed; 0 is not logged */
+  run(deps: { app: Context; log: Log; signal: AbortSignal }): Promise<number>
 }
 
-/** Gives a job its types. */
+/** Type-checks a job definition. */
 export function job(definition: Job): Job {
   return definition
 }

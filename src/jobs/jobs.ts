@@ -1,4 +1,4 @@
-// The list of what the clock does.
+// All periodic jobs, in the order the scheduler runs them.
 
 import { agentSweep } from './agents.ts'
 import { consumption } from './consumption.ts'
@@ -19,7 +19,7 @@ import {
   webhookAttemptRetention,
 } from './retention.ts'
 import { searchTexts } from './search-texts.ts'
-import { oldRubbish } from './trash-retention.ts'
+import { trashRetention } from './trash-retention.ts'
 
 export const jobs: readonly Job[] = [
   domainChecks,
@@ -34,7 +34,7 @@ export const jobs: readonly Job[] = [
   changeRetention,
   mailCountRetention,
   uploadExpiry,
-  oldRubbish,
+  trashRetention,
   mailboxPurge,
   vacationSenders,
   blobSweep,

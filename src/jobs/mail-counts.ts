@@ -1,4 +1,4 @@
-// Keeps the counts of mail small: what is over is rolled up, and what is old goes.
+// Jobs: roll up the mail counters of past periods, and delete old ones.
 
 import { job } from './job.ts'
 
@@ -12,7 +12,7 @@ export const mailCountRollUp = job({
   run: ({ app, signal }) => app.store.rollUp.run(signal),
 })
 
-/** Decisions §7.2: hours are kept 400 days. */
+/** Decisions §7.2: hourly counts are kept for 400 days. */
 export const mailCountRetention = job({
   name: 'mail-count-retention',
   every: HOUR_MS,

@@ -1,25 +1,25 @@
-// Tells the owners of a team what went wrong without anybody asking: an account, a webhook, a domain; and what became of what they asked for.
+// Job: mails team owners about failing sending accounts, disabled webhooks, lapsed domains and decided quota requests.
 
 import type { Context } from '../context.ts'
-import { lapsedDomains } from '../directory/domains-lapsed.ts'
-import { endedWebhooks } from '../events/webhooks/ended.ts'
+import { lapsedDomains } from '../directory/domains-verification.ts'
+import { autoDisabledWebhooks } from '../events/webhooks/subscriptions.ts'
 import { failingProviders } from '../outbound/providers/failing.ts'
 import type { OwnerFact } from '../people/owner-notices.ts'
 import { job } from './job.ts'
 
 const MINUTE_MS = 60 * 1000
-/** How long a decision is news: what is older is neither told nor remembered as told. */
-const NEWS_MS = 7 * 24 * 60 * MINUTE_MS
+/** Decisions older than this are neither sent nor kept as sent. */
+const DECISION_AGE_MAX_MS = 7 * 24 * 60 * MINUTE_MS
 
 export const ownerNotices = job({
   name: 'owner-notices',
   every: MINUTE_MS,
   async run({ app }) {
-    const { told } = app.people
-    const accounts = await told.tell('provider', await accountFacts(app))
-    const hooks = await told.tell('webhook', await webhookFacts(app))
-    const limits = await told.tell('limit', await limitFacts(app))
-    return accounts + hooks + limits + (await told.tell('domain', await domainFacts(app)))
+    const { ownerNotices: notices } = app.people
+    const accounts = await notices.notify('provider', await accountFacts(app))
+    const hooks = await notices.notify('webhook', await webhookFacts(app))
+    const limits = await notices.notify('limit', await limitFacts(app))
+    return accounts + hooks + limits + (await notices.notify('domain', await domainFacts(app)))
   },
 })
 
@@ -27,27 +27,27 @@ async function accountFacts({ db }: Context): Promise<OwnerFact[]> {
   return (await failingProviders(db.read)).map(({ id, teamId, name, statusReason }) => ({
     key: `provider ${id}`,
     teamId,
-    subject: `The sending account ${oneLine(name)} does not work`,
+    subject: `The sending account ${oneLine(name)} is failing`,
     text: [
-      `The sending account "${oneLine(name)}" (${id}) does not work and is left out of sending:`,
-      oneLine(statusReason ?? 'no reason is known'),
-      'It is tried again by itself. If its settings have changed, correct them.',
+      `The sending account "${oneLine(name)}" (${id}) is failing and is not used for sending:`,
+      oneLine(statusReason ?? 'The reason is unknown.'),
+      'Mailstead checks it again automatically. If the settings of the account have changed, update them.',
     ].join('\n\n'),
   }))
 }
 
 async function webhookFacts({ db }: Context): Promise<OwnerFact[]> {
-  return (await endedWebhooks(db.read)).map(({ id, teamId, url, disabledReason, updatedAt }) => ({
+  return (await autoDisabledWebhooks(db.read)).map(({ id, teamId, url, disabledReason, updatedAt }) => ({
     key: `webhook ${id} ${updatedAt}`,
     teamId,
-    subject: 'A webhook was switched off',
+    subject: 'A webhook was disabled',
     text: [
-      `The webhook ${id} was switched off. It told:`,
+      `The webhook ${id} was disabled. Its URL is:`,
       oneLine(url),
       disabledReason === 'url_not_allowed'
-        ? 'Its address leads to a place that is not in the public Internet.'
-        : 'Twenty events in a row could not be told over three days.',
-      'Switch it on again when the receiver works; what happened meanwhile is not told later.',
+        ? 'Its URL resolves to an address outside the public Internet.'
+        : 'Twenty events in a row could not be delivered over three days.',
+      'Enable it again when the endpoint works. Events that occurred in the meantime are not delivered later.',
     ].join('\n\n'),
   }))
 }
@@ -56,16 +56,16 @@ async function domainFacts({ db }: Context): Promise<OwnerFact[]> {
   return (await lapsedDomains(db.read)).map(({ id, teamId, name, verifiedAt }) => ({
     key: `domain ${id} ${verifiedAt}`,
     teamId,
-    subject: `The domain ${name} is not verified any more`,
+    subject: `The domain ${name} is no longer verified`,
     text: [
-      `The record that proves ${name} was missing in DNS on three days in a row.`,
-      'Mail from this domain is not sent any more; mail to it still comes in. Publish the record again, then verify the domain.',
+      `The verification record of ${name} was missing in DNS on three consecutive days.`,
+      'Mail from this domain is no longer sent; mail to it is still accepted. Publish the record again, then verify the domain.',
     ].join('\n\n'),
   }))
 }
 
 async function limitFacts({ outbound, clock }: Context): Promise<OwnerFact[]> {
-  const decided = await outbound.sharedLimit.decided(clock.now() - NEWS_MS)
+  const decided = await outbound.sharedLimit.decided(clock.now() - DECISION_AGE_MAX_MS)
   return decided.map(({ id, teamId, status, approvedDailyLimit, decisionNote }) => ({
     key: `limit ${id}`,
     teamId,
@@ -83,7 +83,7 @@ async function limitFacts({ outbound, clock }: Context): Promise<OwnerFact[]> {
   }))
 }
 
-/** Names are other people's words: they must not look like paragraphs of ours. */
+/** Names are written by users: they must not look like paragraphs of this message. */
 function oneLine(text: string): string {
   return text.replace(/\s+/g, ' ').trim()
 }

@@ -1,52 +1,52 @@
-// Watches over sending accounts: whoever is new, changed or in error is checked when its time has come (decisions §3.2).
+// Service: checks sending accounts that are new, changed or in error when their check is due (decisions §3.2).
 
 import type { Timer } from '../base/clock.ts'
 import type { Service } from '../base/lifecycle.ts'
 import type { Context } from '../context.ts'
 
-const LOOK_EVERY_MS = 1000
+const CHECK_EVERY_MS = 1000
 
 export interface ProviderWatch extends Service {
-  /** Checks what is due now and waits for it. */
+  /** Runs the checks that are due now; resolves when they are done. */
   settle(): Promise<void>
 }
 
-/** A service of its own: a check may take fifteen seconds, and no other job is to wait for it. */
+/** A separate service: a check may take fifteen seconds and must not delay other jobs. */
 export function openProviderWatch(app: Context): ProviderWatch {
   const stop = new AbortController()
   let timer: Timer | undefined
   let unlisten: (() => void) | undefined
   let ticking = false
 
-  const look = () =>
+  const checkDue = () =>
     app.outbound.providers.health.checkDue(stop.signal).catch((error: unknown) => {
-      app.log.error({ err: error }, 'sending accounts could not be looked at')
+      app.log.error({ event: 'provider.check_failed', err: error }, 'Checking sending accounts failed')
       return 0
     })
-  // What is made or changed rings; a tick finds what is to be checked again, which has time.
+  // A new or changed account notifies this service at once; the timer finds accounts due for a re-check.
   const tick = async () => {
     if (ticking) return
     ticking = true
-    await look()
+    await checkDue()
     ticking = false
   }
 
   return {
     name: 'provider-watch',
     async start() {
-      unlisten = app.wake.listen('providers', () => void look())
-      timer = app.clock.every(LOOK_EVERY_MS, () => void tick())
+      unlisten = app.notifier.listen('providers', () => void checkDue())
+      timer = app.clock.every(CHECK_EVERY_MS, () => void tick())
       void tick()
     },
-    // A server that does not answer holds nobody up: what is being checked is checked again after the next start.
+    // An unresponsive server must not delay the shutdown: aborted checks run again after the next start.
     async stop() {
       timer?.cancel()
       unlisten?.()
       stop.abort()
     },
     async settle() {
-      // Due at the same time can be more than are looked at at a time.
-      while ((await look()) > 0);
+      // One call checks a limited batch.
+      while ((await checkDue()) > 0);
     },
   }
 }

@@ -1,28 +1,28 @@
-// Sets up the inboxes agents have registered, a second or two after they did.
+// Service: sets up the inboxes of newly registered agents within about a second.
 
 import type { Timer } from '../base/clock.ts'
 import type { Service } from '../base/lifecycle.ts'
 import type { Context } from '../context.ts'
 
-const LOOK_EVERY_MS = 1000
+const CHECK_EVERY_MS = 1000
 
 export interface Provisioning extends Service {
-  /** Sets up what waits now. */
+  /** Sets up all pending inboxes; resolves when they are done. */
   settle(): Promise<void>
 }
 
-/** A service of its own: an agent waits for it, and no other job is to stand in its way. */
+/** A separate service: agents wait for it, so that no other job may delay it. */
 export function openProvisioning(app: Context): Provisioning {
   let timer: Timer | undefined
   let running: Promise<void> = Promise.resolve()
   let ticking = false
 
-  const look = () => {
+  const provision = () => {
     running = running.then(async () => {
       try {
         while ((await app.agents.registrations.provisionDue()) > 0);
       } catch (error) {
-        app.log.error({ err: error }, 'inboxes of agents could not be set up and will be tried again')
+        app.log.error({ event: 'agent.provisioning_failed', err: error }, 'Setting up agent inboxes failed; will retry')
       }
     })
     return running
@@ -31,20 +31,20 @@ export function openProvisioning(app: Context): Provisioning {
   const tick = async () => {
     if (ticking) return
     ticking = true
-    await look()
+    await provision()
     ticking = false
   }
 
   return {
     name: 'provisioning',
     async start() {
-      timer = app.clock.every(LOOK_EVERY_MS, () => void tick())
+      timer = app.clock.every(CHECK_EVERY_MS, () => void tick())
       void tick()
     },
     async stop() {
       timer?.cancel()
       await running
     },
-    settle: look,
+    settle: provision,
   }
 }

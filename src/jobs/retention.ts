@@ -1,4 +1,4 @@
-// Erases what has been kept long enough: rows of the logs, events that were told, and content nothing names.
+// Jobs: delete log rows, dispatched events, uploads and unreferenced blobs after their retention.
 
 import { ATTEMPT_RETENTION_DAYS } from '../events/webhooks/attempts.ts'
 import { pruneEvents } from '../events/webhooks/retention.ts'
@@ -8,7 +8,7 @@ const DAY_MS = 24 * 60 * 60 * 1000
 const HOUR_MS = 60 * 60 * 1000
 const MINUTE_MS = 60 * 1000
 
-/** Decisions §6.4: rows of the inbound log live `LOG_RETENTION_DAYS`. */
+/** Decisions §6.4: rows of the inbound log are kept for `LOG_RETENTION_DAYS`. */
 export const inboundLogRetention = job({
   name: 'inbound-log-retention',
   every: HOUR_MS,
@@ -16,7 +16,7 @@ export const inboundLogRetention = job({
   run: ({ app }) => app.store.inboundLog.prune(app.clock.now() - app.config.LOG_RETENTION_DAYS * DAY_MS),
 })
 
-/** Decisions §6.1: rows of the delivery log live as long, those that still wait longer. */
+/** Decisions §6.1: rows of the delivery log are kept as long; rows of queued messages longer. */
 export const deliveryLogRetention = job({
   name: 'delivery-log-retention',
   every: HOUR_MS,
@@ -24,15 +24,15 @@ export const deliveryLogRetention = job({
   run: ({ app }) => app.outbound.log.prune(app.clock.now() - app.config.LOG_RETENTION_DAYS * DAY_MS),
 })
 
-/** Decisions §9.5: how often an event was tried is shown for 30 days. */
+/** Decisions §9.5: webhook delivery attempts are kept for 30 days. */
 export const webhookAttemptRetention = job({
   name: 'webhook-attempt-retention',
   every: HOUR_MS,
   byAge: true,
-  run: ({ app }) => app.telling.prune(app.clock.now() - ATTEMPT_RETENTION_DAYS * DAY_MS),
+  run: ({ app }) => app.eventDispatch.prune(app.clock.now() - ATTEMPT_RETENTION_DAYS * DAY_MS),
 })
 
-/** What was told may be asked for again for `WEBHOOK_PAYLOAD_RETENTION_DAYS` after its last try, a day after the event at most. */
+/** An event can be replayed for `WEBHOOK_PAYLOAD_RETENTION_DAYS` after its last attempt, which is at most a day after the event. */
 export const eventRetention = job({
   name: 'event-retention',
   every: HOUR_MS,
@@ -40,7 +40,7 @@ export const eventRetention = job({
   run: ({ app }) => pruneEvents(app.db, app.clock.now() - (app.config.WEBHOOK_PAYLOAD_RETENTION_DAYS + 1) * DAY_MS),
 })
 
-/** Decisions §10.1: changes are told for 30 days, and the newest 10,000 of a type however old they are. */
+/** Decisions §10.1: changes are kept for 30 days, and the newest 10,000 of each type regardless of age. */
 export const changeRetention = job({
   name: 'change-retention',
   every: DAY_MS,
@@ -48,7 +48,7 @@ export const changeRetention = job({
   run: ({ app, signal }) => app.store.history.prune(signal),
 })
 
-/** Content is written before the row that names it; what a crash left without a row goes here, and so does what has left. */
+/** A blob is written before the row that references it; the sweep removes blobs without a row, such as those a crash left. */
 export const blobSweep = job({
   name: 'blob-sweep',
   every: DAY_MS,
@@ -61,7 +61,7 @@ export const blobSweep = job({
     }, app.appliance.unknown),
 })
 
-/** Decisions §10.13: who was answered a week ago may be answered again. */
+/** Decisions §10.13: a sender who got a vacation reply a week ago may get another one. */
 export const vacationSenders = job({
   name: 'vacation-senders',
   every: HOUR_MS,
@@ -69,7 +69,7 @@ export const vacationSenders = job({
   run: ({ app, signal }) => app.store.vacations.forget(signal),
 })
 
-/** Decisions §10.10: an upload nothing names goes after a day. */
+/** Decisions §10.10: an upload that no message references expires after a day. */
 export const uploadExpiry = job({
   name: 'upload-expiry',
   every: 10 * MINUTE_MS,

@@ -1,4 +1,4 @@
-// Runs the jobs when their time has come, one at a time, so that house-keeping never crowds out mail.
+// Runs due jobs one at a time, so that maintenance does not compete with mail.
 
 import type { Timer } from '../base/clock.ts'
 import type { Service } from '../base/lifecycle.ts'
@@ -6,22 +6,22 @@ import type { Context } from '../context.ts'
 import type { Job } from './job.ts'
 import { jobs } from './jobs.ts'
 
-const LOOK_EVERY_MS = 60 * 1000
-// What takes longer than a second says that it is still at it.
+const CHECK_EVERY_MS = 60 * 1000
+// A job that runs longer than this is logged while it runs.
 const SLOW_MS = 1000
 
-export interface Clockwork extends Service {
-  /** Runs what is due now and waits for it. */
+export interface Scheduler extends Service {
+  /** Runs the jobs that are due now; resolves when they are done. */
   settle(): Promise<void>
 }
 
-export function openClockwork(app: Context, list: readonly Job[] = jobs): Clockwork {
+export function openScheduler(app: Context, list: readonly Job[] = jobs): Scheduler {
   const stop = new AbortController()
   const lastRun = new Map<string, number>()
   let timer: Timer | undefined
   let running: Promise<void> = Promise.resolve()
 
-  const look = () => {
+  const runDue = () => {
     running = running.then(async () => {
       for (const item of list) {
         const due = (lastRun.get(item.name) ?? Number.NEGATIVE_INFINITY) + item.every
@@ -35,28 +35,28 @@ export function openClockwork(app: Context, list: readonly Job[] = jobs): Clockw
   }
 
   return {
-    name: 'clockwork',
+    name: 'scheduler',
     async start() {
-      timer = app.clock.every(LOOK_EVERY_MS, look)
-      void look()
+      timer = app.clock.every(CHECK_EVERY_MS, runDue)
+      void runDue()
     },
     async stop() {
       timer?.cancel()
       stop.abort()
       await running
     },
-    settle: look,
+    settle: runDue,
   }
 }
 
 async function runJob(app: Context, item: Job, signal: AbortSignal): Promise<void> {
   const log = app.log.child({ job: item.name })
-  const slow = app.clock.after(SLOW_MS, () => log.info('still at it'))
+  const slow = app.clock.after(SLOW_MS, () => log.info({ event: 'job.running_long' }, 'Job still running'))
   try {
     const done = await item.run({ app, log, signal })
-    if (done > 0) log.info({ done }, 'done')
+    if (done > 0) log.info({ event: 'job.done', done }, 'Job done')
   } catch (error) {
-    log.error({ err: error }, 'the job failed and will be tried again')
+    log.error({ event: 'job.failed', err: error }, 'Job failed; will retry')
   } finally {
     slow.cancel()
   }

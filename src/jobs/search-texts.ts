@@ -1,6 +1,6 @@
-// Brings the index of earlier versions into the form searches are asked in; once it has it there is nothing to do.
+// Job: rebuilds search index entries written by earlier versions; a no-op once all are current.
 
-import { BodyReader } from '../workers/body-reader.ts'
+import { BodyTextReader } from '../workers/body-reader.ts'
 import { job } from './job.ts'
 
 const MINUTE_MS = 60 * 1000
@@ -9,10 +9,11 @@ export const searchTexts = job({
   name: 'search-texts',
   every: MINUTE_MS,
   async run({ app, log, signal }) {
-    const reader = new BodyReader()
+    const reader = new BodyTextReader()
     try {
       const { renewed, unreadable } = await app.store.textRenewal.run(reader, signal)
-      if (unreadable > 0) log.warn({ messages: unreadable }, 'the content of messages could not be read')
+      if (unreadable > 0)
+        log.warn({ event: 'search.content_unreadable', messages: unreadable }, 'Content of messages not readable')
       return renewed
     } finally {
       await reader.close()

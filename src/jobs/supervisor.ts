@@ -1,4 +1,4 @@
-// Keeps the workers alive: each in its thread under Bree, started anew when it dies, with growing pauses.
+// Runs the workers in threads under Bree and restarts a thread that dies, with exponential back-off.
 
 import { fileURLToPath } from 'node:url'
 import Bree from 'bree'
@@ -8,29 +8,29 @@ import type { Context } from '../context.ts'
 import { THREADS } from './workers.ts'
 
 const FILE = fileURLToPath(new URL('./worker-thread.ts', import.meta.url))
-/** A small young generation keeps garbage from piling up. MiB. */
+/** MiB. A small young generation limits memory held by garbage. */
 const YOUNG_MB = 8
 const FIRST_PAUSE_MS = 500
 const LONGEST_PAUSE_MS = 60_000
-/** A worker that lived this long has nothing to do with why the one before it died. ms. */
+/** ms. A worker that ran this long resets the back-off. */
 const STEADY_MS = 60_000
 
-interface Life {
+interface WorkerRun {
   startedAt: number
   pauseMs: number
   timer: Timer | undefined
 }
 
 export function openSupervisor(app: Context): Service {
-  const lives = new Map<string, Life>()
+  const runs = new Map<string, WorkerRun>()
   let stopping = false
   const silent = { info() {}, warn() {}, error() {} }
   const bree = new Bree({
     root: false,
     logger: silent as never,
-    // Bree ends a thread that was asked to stop by force, once it is done, and takes that for an error.
+    // Bree terminates a thread after it reported `cancelled` and reports that as an error.
     errorHandler: (error, data) => {
-      if (!stopping) app.log.error({ err: error, worker: data.name }, 'a worker died')
+      if (!stopping) app.log.error({ event: 'worker.died', err: error, worker: data.name }, 'Worker died')
     },
     workerMessageHandler: () => {},
     jobs: THREADS.map(({ name, workers }) => ({
@@ -42,20 +42,22 @@ export function openSupervisor(app: Context): Service {
   })
 
   const run = async (name: string) => {
-    const life = lives.get(name) ?? { startedAt: 0, pauseMs: FIRST_PAUSE_MS, timer: undefined }
-    life.startedAt = app.clock.now()
-    lives.set(name, life)
+    const current = runs.get(name) ?? { startedAt: 0, pauseMs: FIRST_PAUSE_MS, timer: undefined }
+    current.startedAt = app.clock.now()
+    runs.set(name, current)
     await bree.run(name)
   }
 
   bree.on('worker deleted', (name: string) => {
-    const life = lives.get(name)
-    if (stopping || life === undefined) return
-    const steady = app.clock.now() - life.startedAt >= STEADY_MS
-    life.pauseMs = steady ? FIRST_PAUSE_MS : Math.min(life.pauseMs * 2, LONGEST_PAUSE_MS)
-    app.log.warn({ worker: name, pauseMs: life.pauseMs }, 'the worker is started anew')
-    life.timer = app.clock.after(life.pauseMs, () => {
-      run(name).catch((error: unknown) => app.log.error({ err: error, worker: name }, 'a worker could not be started'))
+    const current = runs.get(name)
+    if (stopping || current === undefined) return
+    const steady = app.clock.now() - current.startedAt >= STEADY_MS
+    current.pauseMs = steady ? FIRST_PAUSE_MS : Math.min(current.pauseMs * 2, LONGEST_PAUSE_MS)
+    app.log.warn({ event: 'worker.restarting', worker: name, pauseMs: current.pauseMs }, 'Restarting worker')
+    current.timer = app.clock.after(current.pauseMs, () => {
+      run(name).catch((error: unknown) =>
+        app.log.error({ event: 'worker.start_failed', err: error, worker: name }, 'Worker could not be started'),
+      )
     })
   })
 
@@ -66,7 +68,7 @@ export function openSupervisor(app: Context): Service {
     },
     async stop() {
       stopping = true
-      for (const { timer } of lives.values()) timer?.cancel()
+      for (const { timer } of runs.values()) timer?.cancel()
       await bree.stop()
     },
   }

@@ -1,4 +1,4 @@
-// The workers of one thread: opens the house on the same data folder, runs them until they are told to stop.
+// Entry point of a worker thread: opens the same data folder and runs its workers until Bree cancels them.
 
 import { parentPort, workerData } from 'node:worker_threads'
 import { closeAll } from '../base/lifecycle.ts'
@@ -14,26 +14,26 @@ const app = await openContext(config, { lean: true })
 const workers = names.map((name) => openWorker(app, name))
 for (const worker of workers) await worker.start()
 
-// The first thread says when a clock that was in doubt is right again.
+// The main thread decides when an untrusted clock is trusted again.
 const refresh = app.clock.every(REFRESH_MS, () => {
   app.appliance.refresh().catch((error: unknown) => {
     app.log.warn({ event: 'appliance.refresh_failed', err: error, workers: names }, 'Last-seen time not read')
   })
 })
 
-// The words of Bree: "cancel" asks for the end, "cancelled" tells that it is there.
+// Bree's protocol: "cancel" requests the stop, "cancelled" confirms it.
 parentPort!.once('message', async (message: unknown) => {
   if (message !== 'cancel') return
   refresh.cancel()
   try {
     await closeAll([...workers.map((worker) => () => worker.stop()), () => app.close()])
   } catch (error) {
-    app.log.error({ err: error, workers: names }, 'workers did not end cleanly')
+    app.log.error({ event: 'worker.stop_failed', err: error, workers: names }, 'Workers did not stop cleanly')
   }
   parentPort!.postMessage('cancelled')
 })
 
-// A disk that fails ends the whole house; the first thread says so.
+// A failing disk ends the whole process; the main thread logs it.
 void Promise.race([app.db.broken, app.blobsDb.broken]).then((cause) => {
   throw cause
 })

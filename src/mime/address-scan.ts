@@ -1,16 +1,16 @@
-// Reads an address list from left to right, the way mailers really write it (RFC 5322 3.4, 4.4 and common mistakes).
+// Parses an address list leniently, left to right (RFC 5322 §3.4, §4.4 and common mistakes of mailers).
 
 import { decodeHeader } from './decode.ts'
 import type { Address } from './message.ts'
 
-/** Longest address and longest name that are believed, in characters. */
+/** Longest address and display name that are accepted, in characters. */
 const EMAIL_MAX = 320
 const NAME_MAX = 512
 
-/** An encoded word is one word, whatever commas and colons its mailer left inside. */
+/** An encoded word is one token, even with commas and colons inside. */
 const ENCODED_WORD = /=\?[\w.:+()*-]{1,90}\?[bq]\?[^?]*\?=/iy
 
-/** Characters without a meaning of their own. */
+/** Characters without syntactic meaning. */
 const PLAIN = /[^<>"(=\\:,;\s]+|>/y
 
 /** Stands for a space inside a quoted local part while an address is cut out of its words. */
@@ -24,19 +24,19 @@ export class AddressScan {
   /** Words so far: as a name, and as an address that was written without "<>". */
   private name = ''
   private raw = ''
-  /** True where another space would say nothing. */
+  /** True after a space: further spaces are skipped. */
   private blank = true
   private comment = ''
   private email: string | null = null
-  /** A name without an address in front of a comma: it may be the first half of `Smith, John <john@x>`. */
+  /** A name without an address before a comma: possibly the first half of `Smith, John <john@x>`. */
   private half = ''
-  /** Set when one was found that never closes: then they are plain characters, and nothing is searched twice. */
+  /** Set when a quote that never closes was found: quotes are plain characters then, which keeps the scan linear. */
   private plainQuotes = false
   private closed = true
   private plainComments = false
 
   constructor(text: string, max: number) {
-    // One that a stranger wrote is a control character like any other.
+    // The marker itself in the input is replaced by another control character.
     this.text = text.replaceAll(QUOTED_SPACE, '\x02')
     this.max = max
   }
@@ -58,18 +58,18 @@ export class AddressScan {
     else if (!this.separator(character)) this.plain()
   }
 
-  /** Takes "," ";" and ":"; false when it is none. */
+  /** Handles "," ";" and ":"; false for any other character. */
   private separator(character: string): boolean {
     if (character === ':') this.startGroup()
     else if (character === ',' || character === ';') this.end()
     else return false
-    // The end of a group is never the middle of "Smith, John".
+    // The end of a group is never inside "Smith, John".
     if (character === ';') this.dropHalf()
     this.pos++
     return true
   }
 
-  /** Takes a run of characters that mean nothing here, or white space. */
+  /** Handles a run of characters without syntactic meaning, or white space. */
   private plain(): void {
     PLAIN.lastIndex = this.pos
     const run = PLAIN.exec(this.text)?.[0]
@@ -96,7 +96,7 @@ export class AddressScan {
     this.blank = true
   }
 
-  /** What stood in front of a colon is the name of a group. */
+  /** The text before a colon is the name of a group, which is dropped. */
   private startGroup(): void {
     if (this.email !== null) return
     this.clear()
@@ -183,7 +183,7 @@ export class AddressScan {
     this.space()
   }
 
-  /** RFC 5322 4.4: a route is passed over, and so is white space around "@" and "."; elsewhere it makes no address. */
+  /** RFC 5322 §4.4: a route is skipped, and so is white space around "@" and "."; other white space makes it no address. */
   private takeInside(inside: string): void {
     const plain = inside
       .replace(/\s+/g, ' ')
@@ -192,13 +192,13 @@ export class AddressScan {
       .trim()
     if (!plain.includes(' ')) this.email ??= plain.replaceAll(QUOTED_SPACE, ' ')
     else if (this.email === null) {
-      // What was written is shown as a name: joined, it would be an address that nobody wrote.
+      // Shown as a name: with the spaces removed, it would become an address the author did not write.
       this.take(inside.replaceAll(QUOTED_SPACE, ' ').trim())
       this.email = ''
     }
   }
 
-  /** Where a quoted string or comment that starts here ends, -1 when none does. */
+  /** Offset of the end of a quoted string or comment that starts here; -1 when there is none. */
   private endOfNested(character: string): number {
     if (character === '"' && !this.plainQuotes) {
       const end = this.endOfQuoted(this.pos)
@@ -216,7 +216,7 @@ export class AddressScan {
   /** Ends one address of the list. */
   private end(): void {
     if (this.email === null && this.raw.includes('@')) this.cutAddress()
-    // The old way to name a mailbox is a comment behind it; a comment alone is nobody.
+    // RFC 822 style: a comment behind the address is the name; a comment alone is not an entry.
     const name = decodeHeader(this.name.trim() || (this.email === null ? '' : this.comment.trim()))
     if (this.email !== null) this.add(this.email, name)
     else if (name !== '') this.half = this.half === '' ? name : `${this.half}, ${name}`
@@ -224,7 +224,7 @@ export class AddressScan {
     this.email = null
   }
 
-  /** The last word with an "@" is the address, what stands before it a name. "B. ann@x" is an initial and an address. */
+  /** The last word with an "@" is the address, the text before it the name. "B. ann@x" is an initial and an address. */
   private cutAddress(): void {
     const words = this.raw.trim().replace(/ ?@ ?/g, '@').replace(/ \. ?/g, '.').split(' ')
     const at = words.findLastIndex((word) => word.includes('@'))
@@ -237,7 +237,7 @@ export class AddressScan {
     if (whole === name) this.dropHalf()
     this.half = ''
     const plain = email.toWellFormed()
-    // With a control character in it, it is no address, and without it another one: it is shown as it can be.
+    // With a control character it is not an address, and without it a different one: it is shown as a name.
     const isAddress = plain.length <= EMAIL_MAX && !/[\x00-\x1f\x7f]/.test(plain)
     const shown = isAddress || whole !== '' ? whole : decodeHeader(plain)
     if (plain === '' && shown === '') return

@@ -1,4 +1,4 @@
-// Addresses: the strict mailbox of the envelope and of the API's edges, and the lenient list of a header field.
+// Address parsing: strict for the envelope and the API (RFC 5321), lenient for header fields.
 
 import { Buffer } from 'node:buffer'
 import { isIPv4, isIPv6 } from 'node:net'
@@ -6,24 +6,24 @@ import { domainToASCII } from 'node:url'
 import { AddressScan } from './address-scan.ts'
 import type { Address } from './message.ts'
 
-/** RFC 5321 4.5.3.1.1 and 4.5.3.1.3 (a path has 256 octets, two of them its brackets). Octets. */
+/** RFC 5321 §4.5.3.1.1 and §4.5.3.1.3 (a path has 256 octets, two of them its brackets). Octets. */
 export const LOCAL_PART_MAX = 64
 export const MAILBOX_MAX = 254
 /** Addresses taken from one header field. */
 export const ADDRESSES_MAX = 1000
 
-/** RFC 6531 3.3: a letter, mark, digit, sign outside ASCII; no white space and nothing unseen. */
+/** RFC 6531 §3.3: non-ASCII letters, marks, digits and signs; no white space or invisible characters. */
 const BEYOND_ASCII = '[[\\p{L}\\p{M}\\p{N}\\p{P}\\p{S}]--\\p{ASCII}]'
 const ATOM = `(?:[A-Za-z0-9!#$%&'*+\\/=?^_\`\\{\\|\\}~\\-]|${BEYOND_ASCII})+`
 const DOT_STRING = new RegExp(`^${ATOM}(?:\\.${ATOM})*$`, 'v')
 const QUOTED_STRING = new RegExp(`^"(?:[ !#-\\[\\]-~]|${BEYOND_ASCII}|\\\\[ -~])*"$`, 'v')
 const LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/
-/** A name in DNS is not always a host name (RFC 2181 11): domains of envelope senders have underscores. */
+/** Not every DNS name is a host name (RFC 2181 §11): domains of envelope senders may contain underscores. */
 const SENDER_LABEL = /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/
-/** What may stand in a domain before it becomes ASCII: so domainToASCII sees no "%", "/" or "@" it would act on. */
+/** Characters of a domain before IDNA: keeps "%", "/" and "@", which domainToASCII would interpret, out of it. */
 const DOMAIN_TEXT = /^[A-Za-z0-9._\-\u0080-\u{10ffff}]+$/u
 
-export interface Mailbox {
+export interface MailboxAddress {
   email: string
   /** Quoted only where it has to be: `"bob"@x` and `bob@x` are one mailbox (RFC 5321 4.1.2). */
   local: string
@@ -31,17 +31,17 @@ export interface Mailbox {
   domain: string
 }
 
-/** A Mailbox of RFC 5321 4.1.2 (RFC 6531 for UTF-8), whole and nothing else; null for anything that is none. */
-export function parseMailbox(text: string): Mailbox | null {
+/** Parses a complete Mailbox of RFC 5321 §4.1.2 (RFC 6531 for UTF-8); null for anything else. */
+export function parseMailbox(text: string): MailboxAddress | null {
   return parse(text, LABEL)
 }
 
-/** The address of an envelope sender: a Mailbox whose domain may have underscores; null for anything else. */
-export function parseSender(text: string): Mailbox | null {
+/** Parses the address of an envelope sender: a Mailbox whose domain may contain underscores; null for anything else. */
+export function parseSender(text: string): MailboxAddress | null {
   return parse(text, SENDER_LABEL)
 }
 
-function parse(text: string, label: RegExp): Mailbox | null {
+function parse(text: string, label: RegExp): MailboxAddress | null {
   const at = text.lastIndexOf('@')
   if (at < 1 || text.length > MAILBOX_MAX) return null
   const local = localPart(text.slice(0, at))
@@ -52,8 +52,8 @@ function parse(text: string, label: RegExp): Mailbox | null {
 }
 
 /**
- * The addresses of a header field, given as text with its encoded words: groups flattened, comments and routes left out,
- * names decoded. What has a name but no address has the email "". Linear time, never throws.
+ * Parses the addresses of a header field from its text, encoded words included: groups are flattened, comments and routes
+ * dropped, names decoded. An entry with a name but no address has the email "". Linear time, never throws.
  */
 export function parseAddressList(headerValue: string, max = ADDRESSES_MAX): Address[] {
   return new AddressScan(headerValue, max).run()
@@ -71,12 +71,12 @@ function domainPart(text: string, label: RegExp): string | null {
   if (text.startsWith('[')) return addressLiteral(text)
   if (!DOMAIN_TEXT.test(text)) return null
   const domain = /[^\x00-\x7f]/.test(text) ? domainToASCII(text) : text.toLowerCase()
-  // Full-width digits become an IPv4 address there: what was no number before must not be one after.
+  // IDNA maps full-width digits to ASCII: a name must not become an IPv4 address by that.
   if (domain !== text.toLowerCase() && isIPv4(domain)) return null
   return domain.split('.').every((each) => label.test(each)) ? domain : null
 }
 
-/** RFC 5321 4.1.3: IPv4 or tagged IPv6; no other tag was ever registered. */
+/** RFC 5321 §4.1.3: IPv4 or tagged IPv6; no other tag is registered. */
 function addressLiteral(text: string): string | null {
   const inside = /^\[([^[\]]*)\]$/.exec(text)?.[1]?.toLowerCase() ?? ''
   const known = inside.startsWith('ipv6:') ? isIPv6(inside.slice(5)) && !inside.includes('%') : isIPv4(inside)

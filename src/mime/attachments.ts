@@ -1,4 +1,4 @@
-// The attachments of a mail: named, measured and hashed.
+// Describes the attachments of a message: file name, size, hash, and whether the HTML body shows them inline.
 
 import { hash } from 'node:crypto'
 import libmime from 'libmime'
@@ -7,16 +7,16 @@ import { decodeBody } from './decode.ts'
 import { fileName } from './file-name.ts'
 import type { AttachmentPart, Part } from './message.ts'
 
-/** Content-IDs an HTML body shows; more are not looked at. */
+/** Content-IDs of an HTML body that are read; more are ignored. */
 const CIDS_MAX = 1000
 const CID = /\bcid:([^"'\s<>()]{1,998})/gi
 
-/** Describes the parts; `html` is the HTML body's text, which says what is shown inside it. */
+/** Describes the parts; `html` is the HTML body, whose `cid:` URLs mark inline parts. */
 export function describeAttachments(bytes: Uint8Array, parts: readonly Part[], html: string): AttachmentPart[] {
-  const shown = shownContentIds(html)
+  const referenced = referencedContentIds(html)
   return parts.map((part) => {
     const content = decodeBody(bytes.subarray(part.bodyStart, part.bodyEnd), part.encoding)
-    const inline = part.contentId !== null && shown.has(part.contentId)
+    const inline = part.contentId !== null && referenced.has(part.contentId)
     return {
       partId: part.id,
       filename: part.filename ?? fileName(`attachment-${part.id}.${libmime.detectExtension(part.type)}`)!,
@@ -30,8 +30,8 @@ export function describeAttachments(bytes: Uint8Array, parts: readonly Part[], h
   })
 }
 
-/** The Content-IDs of the "cid:" addresses in the HTML (RFC 2392). */
-function shownContentIds(html: string): Set<string> {
+/** The Content-IDs of the `cid:` URLs in the HTML (RFC 2392). */
+function referencedContentIds(html: string): Set<string> {
   const ids = new Set<string>()
   for (const [, raw] of html.matchAll(CID)) {
     const id = decodeEntities(raw!)

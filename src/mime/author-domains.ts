@@ -1,25 +1,25 @@
-// Every domain that some reader may find in an unclear From field: DMARC asks all of them (RFC 7489 6.6.1).
+// Collects every domain a mail client may display for an ambiguous From field: DMARC evaluates all of them (RFC 7489 §6.6.1).
 
 import { domainToASCII } from 'node:url'
 import { decodeWords } from './encoded-words.ts'
 
-/** What may follow an "@" in a domain, in any reading. */
+/** A domain behind an "@", in any interpretation. */
 const DOMAIN = /@([^\s@<>()",;:\\[\]]{1,300})/g
 const LABEL = /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/
-/** How deep comments may be nested to be taken out. */
+/** Nesting depth up to which comments are removed. */
 const COMMENT_DEPTH = 3
-/** Addresses of a list that are looked at. */
+/** Candidates that are examined. */
 const CANDIDATES_MAX = 1000
 
 /**
- * @param addresses as they are shown; their domains come first
+ * @param addresses as displayed; their domains come first
  * @param texts values of From fields, in any form
  * @param max domains that are returned
  */
 export function authorDomainsIn(addresses: readonly string[], texts: readonly string[], max: number): string[] {
   const domains = new Set<string>()
   let candidates = 0
-  for (const text of [...addresses, ...texts.flatMap(readingsOf)]) {
+  for (const text of [...addresses, ...texts.flatMap(interpretationsOf)]) {
     for (const [, candidate] of text.matchAll(DOMAIN)) {
       if (domains.size >= max || ++candidates > CANDIDATES_MAX) return [...domains]
       const domain = normalized(candidate!)
@@ -29,8 +29,8 @@ export function authorDomainsIn(addresses: readonly string[], texts: readonly st
   return [...domains]
 }
 
-/** The text with encoded words as they are and decoded, with and without comments, and with nothing in between. */
-function readingsOf(text: string): string[] {
+/** The text with encoded words raw and decoded, with and without comments, and with white space removed. */
+function interpretationsOf(text: string): string[] {
   return [text, decodeWords(text)].flatMap((form) => {
     let plain = form
     for (let depth = 0; depth < COMMENT_DEPTH; depth++) plain = plain.replace(/\([^()]*\)/g, '')
@@ -39,7 +39,7 @@ function readingsOf(text: string): string[] {
   })
 }
 
-/** In lower-case A-labels; null for what cannot have a policy: a single label, or no host name. */
+/** Lower-case A-labels; null for a name that cannot have a policy: a single label, or not a host name. */
 function normalized(candidate: string): string | null {
   const text = candidate.replace(/^[.']+|[.']+$/g, '')
   const name = /[^\x00-\x7f]/.test(text) ? domainToASCII(text) : text.toLowerCase()

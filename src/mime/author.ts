@@ -1,4 +1,4 @@
-// Whose message it is: the From field, read once for whatever shows, filters or authenticates its author.
+// Determines the author (From) of a message, used by display, filters and authentication alike.
 
 import { isUtf8 } from 'node:buffer'
 import { domainToASCII, domainToUnicode } from 'node:url'
@@ -11,12 +11,12 @@ import { FIELD_BYTES_MAX, fieldText, HEADER_BYTES_MAX, HEADER_LINES_MAX, readHea
 export const AUTHOR_DOMAINS_MAX = 10
 
 /**
- * Room for the trace fields that stand on top of the stored message (see trace.ts): a From field this close to the bounds
- * of the header may be cut there.
+ * Reserve for the trace fields on top of the stored message (see trace.ts): a From field this close to the header limits
+ * may be cut off there.
  */
 const TRACE_BYTES_MAX = 16 * 1024
 const TRACE_LINES_MAX = 64
-/** Stands for the trace fields: with them in front, the first line is never the start of the header. */
+/** Placeholder for the trace fields: with them on top, the first received line is never the start of the header. */
 const TRACE = Buffer.from('Received: by us\r\n')
 
 /** A label of a host name; underscores occur in names that receive mail. */
@@ -26,17 +26,17 @@ const DOMAIN_LITERAL = /^\[[0-9a-z.:]+\]$/
 const LOCAL_PART = /^(?:[^\x00-\x20\x7f"(),:;<>@[\\\]]+|"[^"\\<>@]*")$/u
 
 export interface Author {
-  /** Domain of the one author in A-labels; "" when the author is not clear. */
+  /** Domain of the author in A-labels; "" when the author is ambiguous. */
   domain: string
-  /** Every domain that some reader may take for the author's, those shown first; at most AUTHOR_DOMAINS_MAX. */
+  /** Every domain a mail client may display as the author's, those we display first; at most AUTHOR_DOMAINS_MAX. */
   domains: string[]
-  /** Why the author is not clear, one sentence; "" when it is. */
+  /** Why the author is ambiguous, one sentence; "" when it is clear. */
   problem: string
 }
 
 /**
- * Reads the author from the bytes as they arrived, the way the stored message shows it. It is clear only where no other
- * reader can find another one: forgers live in between. Linear time, never throws.
+ * Reads the author from the received bytes, as the stored message shows it. It is clear only where every parser finds the
+ * same one: forgeries exploit the differences. Linear time, never throws.
  */
 export function readAuthor(bytes: Uint8Array): Author {
   const found = fromFieldsOf(bytes)
@@ -67,24 +67,24 @@ export function readAuthor(bytes: Uint8Array): Author {
   return { domain, domains: [domain], problem: '' }
 }
 
-/** The A-labels of a domain that every reader looks up by the same name; null for any other text. */
+/** The A-labels of a domain that every client resolves to the same name; null for any other text. */
 function hostName(text: string): string | null {
   const isAscii = !/[^\x00-\x7f]/.test(text)
   const name = isAscii ? text.toLowerCase() : domainToASCII(text)
   if (DOMAIN_LITERAL.test(name)) return name
   if (name.length > 253 || !name.split('.').every((label) => LABEL.test(label))) return null
-  // Where something was mapped (invisible characters, other forms of letters), not every reader maps it alike.
+  // Where IDNA mapped something (invisible characters, compatibility forms), other clients may map it differently.
   return isAscii || domainToUnicode(name) === text.normalize('NFC').toLowerCase() ? name : null
 }
 
 /**
  * The words of a From value: quoted string, comment (RFC 5322 nests them; two levels occur), encoded word, address in
- * angle brackets, and plain text. What matches none of these has no single reading.
+ * angle brackets, and plain text. Text that matches none of these is ambiguous.
  */
 const WORD =
   /"(?:[^"\\]|\\.)*"|\((?:[^()\\]|\\.|\((?:[^()\\]|\\.)*\))*\)|=\?[\w.:+*-]{1,90}\?[bq]\?[^?<>@"\s]*\?=|<[^<>"()\\]*>|<"[^"\\<>@]*"@[^<>"()\\]*>|\\[^"<>()@\\,;:]|[^"()<>\\=]+|=/isy
 
-/** Whether the address stands in the text as it is, and no other reading of the text yields another one. */
+/** True when the address is in the text literally, and no other interpretation of the text yields another one. */
 function standsAlone(text: string, email: string): boolean {
   const bare = withoutNames(text)
   if (bare === null) return false
@@ -99,13 +99,13 @@ function standsAlone(text: string, email: string): boolean {
   return bare.slice(open + 1, close).trim() === email
 }
 
-/** `ann@x`, perhaps with words in front: the old form without angle brackets. A separator may stand at the end. */
+/** `ann@x`, optionally after a name: the old form without angle brackets. A trailing separator is allowed. */
 function isOnlyAddress(bare: string, email: string): boolean {
   const words = bare.split(/[\s,;]+/).filter((word) => word !== '')
   return !bare.includes(':') && words.pop() === email && !words.some((word) => word.includes('@'))
 }
 
-/** The text without quoted strings and comments; null when one of them is not closed, or something is out of place. */
+/** The text without quoted strings and comments; null for an unclosed or misplaced one. */
 function withoutNames(text: string): string | null {
   let bare = ''
   WORD.lastIndex = 0

@@ -1,17 +1,17 @@
-// Whom a machine may answer: nobody who is a machine, a list or a role, and nobody who may not have written (RFC 3834, RFC 5230 4.6).
+// Decides whether an automatic reply may be sent, and to which address: never to automatic senders, lists, role addresses or forged senders (RFC 3834, RFC 5230 §4.6).
 
 import { MAILBOX_MAX, parseMailbox } from './address.ts'
-import type { AuthVerdict, MailTraits, ParsedMail } from './message.ts'
+import type { AuthVerdict, MessageTraits, ParsedMessage } from './message.ts'
 
-/** What is asked of a mail before it is answered by itself. */
+/** Facts about a message that decide whether it gets an automatic reply. */
 export interface Answerable {
-  traits: MailTraits
+  traits: MessageTraits
   verdict: AuthVerdict
-  mail: Pick<ParsedMail, 'from' | 'to' | 'cc'>
+  message: Pick<ParsedMessage, 'from' | 'to' | 'cc'>
 }
 
-/** Names in front of the @ behind which nobody reads (RFC 5230 4.6, RFC 2142); a tag of `bounces` names one mail of many. */
-const NOBODY = new RegExp(
+/** Local parts of automatic and role addresses (RFC 5230 §4.6, RFC 2142); VERP addresses have a tag behind `bounces`. */
+const AUTOMATIC_OR_ROLE = new RegExp(
   '^(?:' +
     'mailer-daemon|postmaster|hostmaster|webmaster|abuse|nobody|root|daemon|listserv|majordomo|mailman' +
     '|(?:no|do-?not|dont|never)[._-]?reply(?:[._+=-].*)?' +
@@ -19,35 +19,34 @@ const NOBODY = new RegExp(
     '|(?:bounces?|returns?)(?:[._+=-].*)?' +
     ')$',
 )
-/** Addresses of To and Cc that are looked at. */
+/** Addresses of To and Cc that are read. */
 const NAMED_MAX = 200
 
 /**
- * The address an answer goes to: that of the envelope (RFC 3834 4, RFC 5230 5.5), which is where a mail came from for certain if
- * anything is.
+ * The address an automatic reply goes to: the envelope sender (RFC 3834 §4, RFC 5230 §5.5).
  * @param mailFrom "" for the null sender
- * @returns null for a mail no machine may answer
+ * @returns null when no automatic reply may be sent
  */
-export function answerAddress(mailFrom: string, { mail, traits, verdict }: Answerable): string | null {
+export function answerAddress(mailFrom: string, { message, traits, verdict }: Answerable): string | null {
   const sender = parseMailbox(mailFrom)
   if (sender === null || traits.autoSubmitted || traits.isList || traits.wantsNoAnswer) return null
-  const names = [mailFrom, ...mail.from.map(({ email }) => email)].map(localPart)
-  if (names.some((name) => NOBODY.test(name))) return null
-  // A forged sender would be told what somebody else wrote.
+  const names = [mailFrom, ...message.from.map(({ email }) => email)].map(localPart)
+  if (names.some((name) => AUTOMATIC_OR_ROLE.test(name))) return null
+  // The reply to a forged sender would be backscatter.
   if (verdict.dmarc === 'fail' || (verdict.spf === 'fail' && verdict.dmarc !== 'pass')) return null
   return sender.email
 }
 
-/** Under which names a sender is remembered, lower-case: a mail may have an envelope of its own each time, and its author does not. */
-export function senderKeys(mailFrom: string, { mail }: Answerable): string[] {
-  const [author] = mail.from
+/** Keys under which a replied-to sender is remembered, lower-case: the author too, because VERP envelope senders differ each time. */
+export function senderKeys(mailFrom: string, { message }: Answerable): string[] {
+  const [author] = message.from
   const keys = [author?.email ?? '', mailFrom].map((email) => email.toLowerCase())
   return [...new Set(keys)].filter((key) => key !== '' && key.length <= MAILBOX_MAX)
 }
 
-/** Addresses a mail is openly written to, lower-case (RFC 5230 4.5: an answer is for personal mail). */
-export function namedIn({ mail }: Answerable): string[] {
-  return [...mail.to, ...mail.cc].slice(0, NAMED_MAX).map(({ email }) => email.toLowerCase())
+/** Addresses in To and Cc, lower-case (RFC 5230 §4.5: only personal mail gets a reply). */
+export function namedIn({ message }: Answerable): string[] {
+  return [...message.to, ...message.cc].slice(0, NAMED_MAX).map(({ email }) => email.toLowerCase())
 }
 
 function localPart(email: string): string {

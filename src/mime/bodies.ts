@@ -1,54 +1,54 @@
-// Which parts of a mail are its body, and which are attachments (decisions §10.3).
+// Sorts the parts of a message into body texts and attachments (decisions §10.3).
 
 import type { Part } from './message.ts'
 
-/** A stretch of the body: one text in one or both of its forms. */
-export interface Passage {
+/** One body text, in one or both of its forms. */
+export interface BodyText {
   plain: Part | null
   html: Part | null
 }
 
-export interface Bodies {
-  /** In the order a reader meets them; the first one is what is shown. */
-  passages: Passage[]
-  /** Everything else a person may save, in order. */
+export interface SortedParts {
+  /** In document order; the first one is displayed. */
+  texts: BodyText[]
+  /** All other parts that can be saved, in order. */
   attachments: Part[]
   textPart: Part | null
   htmlPart: Part | null
 }
 
-/** Sorts the parts. A mail inside the mail is an attachment as a whole; its parts are not looked at. */
-export function sortParts(root: Part): Bodies {
+/** Sorts the parts. A message inside the message is an attachment as a whole; its own parts are not sorted. */
+export function sortParts(root: Part): SortedParts {
   const sorter = new PartSorter()
   sorter.take(root, null, 0)
-  const { passages, attachments } = sorter
-  if (passages.length === 0) addLastResort(passages, sorter)
-  const firstHtml = passages.findIndex((passage) => passage.html !== null)
-  const firstPlain = passages.findIndex((passage) => passage.plain !== null)
-  // A text behind an HTML body is a footer some list added, not another form of the body.
+  const { texts, attachments } = sorter
+  if (texts.length === 0) addFallback(texts, sorter)
+  const firstHtml = texts.findIndex((text) => text.html !== null)
+  const firstPlain = texts.findIndex((text) => text.plain !== null)
+  // A text part behind the HTML body is a footer added by a mailing list, not an alternative.
   const hasPlain = firstPlain >= 0 && (firstHtml < 0 || firstPlain <= firstHtml)
   return {
-    passages,
+    texts: texts,
     attachments,
-    textPart: hasPlain ? passages[firstPlain]!.plain : null,
-    htmlPart: passages[firstHtml]?.html ?? null,
+    textPart: hasPlain ? texts[firstPlain]!.plain : null,
+    htmlPart: texts[firstHtml]?.html ?? null,
   }
 }
 
-/** A mail that is nothing but one named text is read by that text, and a multipart without parts by its bytes. */
-function addLastResort(passages: Passage[], { attachments, empty }: PartSorter): void {
+/** Fallback body: a text part with a file name if it is the only text, or the bytes of a multipart without parts. */
+function addFallback(texts: BodyText[], { attachments, empty }: PartSorter): void {
   const named = attachments.find((part) => part.disposition !== 'attachment' && textForm(part) !== null)
-  if (named) passages.push({ plain: null, html: null, [textForm(named)!]: named })
-  else if (empty !== null) passages.push({ plain: empty, html: null })
+  if (named) texts.push({ plain: null, html: null, [textForm(named)!]: named })
+  else if (empty !== null) texts.push({ plain: empty, html: null })
 }
 
 class PartSorter {
-  readonly passages: Passage[] = []
+  readonly texts: BodyText[] = []
   readonly attachments: Part[] = []
-  /** The first multipart whose boundary never came. */
+  /** The first multipart whose boundary does not occur. */
   empty: Part | null = null
-  /** The passage that alternatives around the part share, null outside of alternatives. */
-  private shared: Passage | null = null
+  /** The text that the parts of the enclosing multipart/alternative share; null outside of one. */
+  private shared: BodyText | null = null
 
   take(part: Part, outer: Part | null, index: number): void {
     if (part.type.startsWith('multipart/')) this.takeMultipart(part)
@@ -65,13 +65,13 @@ class PartSorter {
   }
 
   private addText(part: Part, form: 'plain' | 'html'): void {
-    const passage = this.shared
-    if (passage === null || passage[form] !== null) {
-      this.passages.push({ plain: null, html: null, [form]: part })
+    const text = this.shared
+    if (text === null || text[form] !== null) {
+      this.texts.push({ plain: null, html: null, [form]: part })
       return
     }
-    if (passage.plain === null && passage.html === null) this.passages.push(passage)
-    passage[form] = part
+    if (text.plain === null && text.html === null) this.texts.push(text)
+    text[form] = part
   }
 }
 
@@ -86,7 +86,7 @@ function isBody(part: Part, outer: Part | null, index: number): boolean {
   return outer?.type !== 'multipart/related' || index === 0
 }
 
-/** Another form of the same text (calendar, AMP, enriched), which nobody saves: no body we show and no attachment. */
+/** Another form of the same text (calendar, AMP, enriched), neither a displayed body nor an attachment. */
 function isSilent(part: Part, outer: Part | null): boolean {
   const alternative = outer?.type === 'multipart/alternative' && part.type.startsWith('text/')
   return alternative && part.disposition === null && part.filename === null

@@ -1,4 +1,4 @@
-// Bytes in a named character set become text; whatever the name or the bytes are, it never throws.
+// Decodes bytes in a named character set to text; never throws for any name or bytes.
 
 import { Buffer, isUtf8 } from 'node:buffer'
 import libmimeCharset from 'libmime/lib/charset.js'
@@ -6,7 +6,7 @@ import libmimeCharset from 'libmime/lib/charset.js'
 /** Decoders by label: labels that work are a finite set, so the map is bounded. */
 const decoders = new Map<string, TextDecoder>()
 
-/** Names that promise nothing: the bytes decide between UTF-8 and windows-1252. */
+/** Names without meaning: the bytes decide between UTF-8 and windows-1252. */
 const UNSURE = new Set([
   '',
   'ascii',
@@ -29,8 +29,8 @@ export function asBuffer(bytes: Uint8Array): Buffer {
 }
 
 /**
- * Text of the bytes. The decoders of the Encoding Standard go first: they answer malformed bytes with U+FFFD, where
- * libmime's Japanese decoder makes lone surrogates; libmime (iconv-lite) knows the rest, such as UTF-7 and DOS code pages.
+ * Text of the bytes. The decoders of the Encoding Standard are tried first: they decode malformed bytes to U+FFFD, where
+ * libmime's Japanese decoder makes lone surrogates; libmime (iconv-lite) handles the rest, such as UTF-7 and DOS code pages.
  */
 export function decodeCharset(bytes: Uint8Array, charset: string | null): string {
   const buffer = asBuffer(bytes)
@@ -42,17 +42,17 @@ export function decodeCharset(bytes: Uint8Array, charset: string | null): string
   const known = decoder(name) ?? decoder(label)
   if (known) return known.decode(buffer)
   if (NO_CHARSET.test(name)) return decodeGuessed(buffer)
-  // An unknown name comes back as UTF-8 whatever the bytes are: then they decide.
+  // libmime decodes an unknown charset as UTF-8; where that fails, the charset is guessed from the bytes.
   const text = libmimeCharset.decode(buffer, name)
   return text.includes('\ufffd') ? decodeGuessed(buffer) : text.toWellFormed()
 }
 
-/** All of printable ASCII: a charset that reads it differently is none of raw header text. */
+/** Printable ASCII: a charset that decodes it differently cannot be that of raw header text. */
 const ASCII = Buffer.from(Array.from({ length: 95 }, (_, index) => 32 + index))
 
 /**
- * Text of a header field without encoded words. Bytes beyond ASCII that are no UTF-8 are of the charset the message
- * declares for its body, where that is one of text with ASCII in it and fits; else they are guessed.
+ * Text of a header field without encoded words. Non-ASCII bytes that are not UTF-8 are decoded in the charset the message
+ * declares for its body, where that is ASCII-compatible and fits; otherwise the charset is guessed.
  */
 export function decodeRaw(bytes: Uint8Array, declared: string | null): string {
   if (declared === null || isUtf8(bytes) || decodeCharset(ASCII, declared) !== ASCII.toString('latin1')) {
@@ -62,7 +62,7 @@ export function decodeRaw(bytes: Uint8Array, declared: string | null): string {
   return text.includes('\ufffd') ? decodeCharset(bytes, null) : text
 }
 
-/** What a mailer meant that named no charset: ISO-2022-JP shows itself, UTF-8 too; else windows-1252 was most common. */
+/** Text without a named charset: ISO-2022-JP and UTF-8 can be recognised; otherwise windows-1252 is most common. */
 function decodeGuessed(buffer: Buffer): string {
   if (buffer.includes('\x1b$B') || buffer.includes('\x1b$@')) return decodeIso2022Jp(buffer)
   return isUtf8(buffer) ? buffer.toString('utf8') : decoder('windows-1252')!.decode(buffer)
@@ -70,7 +70,7 @@ function decodeGuessed(buffer: Buffer): string {
 
 const ESCAPES_IN_A_ROW = /(?:\x1b(?:\([BJI]|\$[@B]))+(?=\x1b(?:\([BJI]|\$[@B]))/g
 
-/** Of escapes in a row the last one counts; the decoder takes the others for an error. Joined encoded words have such. */
+/** Only the last of consecutive escapes is kept: the decoder rejects the others, which joined encoded words contain. */
 function decodeIso2022Jp(buffer: Buffer): string {
   return decoder('iso-2022-jp')!.decode(Buffer.from(buffer.toString('latin1').replace(ESCAPES_IN_A_ROW, ''), 'latin1'))
 }

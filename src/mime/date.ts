@@ -1,11 +1,11 @@
-// The Date field becomes a moment: RFC 5322's form, the obsolete ones, and what mailers make of them.
+// Parses the Date field: RFC 5322's format, the obsolete ones, and common deviations of mailers.
 
-/** A longer value is no date. Characters. */
+/** Longest value that is parsed, in characters. */
 const DATE_MAX = 200
 
 const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec']
 
-/** RFC 5322 4.3; a letter alone says nothing one could rely on, an unknown name neither: both count as UTC. Hours. */
+/** RFC 5322 §4.3, in hours; military letters and unknown names count as UTC. */
 const ZONES = new Map([
   ...[
     ['edt', -4],
@@ -51,12 +51,12 @@ const US_DATE = new RegExp(
 /** "2003-07-01T10:52:37+02:00". */
 const ISO_DATE = new RegExp(`^(\\d{4})-(\\d{1,2})-(\\d{1,2})(?:t|\\s+)${TIME}${ZONE}`, 'i')
 
-/** Milliseconds since 1970 of a Date field's text; null when it names no moment. */
+/** The text of a Date field in ms since 1970; null when it is not a date. */
 export function parseDate(text: string): number | null {
   if (text.length > DATE_MAX) return null
   const plain = withoutComments(text).replace(/\s+/g, ' ').trim()
-  const mail = MAIL_DATE.exec(plain)
-  if (mail) return moment(yearOf(mail[3]!), monthOf(mail[2]!), mail[1]!, mail.slice(4, 8), mail.slice(8))
+  const rfc = MAIL_DATE.exec(plain)
+  if (rfc) return moment(yearOf(rfc[3]!), monthOf(rfc[2]!), rfc[1]!, rfc.slice(4, 8), rfc.slice(8))
   const c = C_DATE.exec(plain)
   if (c) return moment(Number(c[11]), monthOf(c[1]!), c[2]!, c.slice(3, 7), zoneOfC(c))
   const us = US_DATE.exec(plain)
@@ -66,7 +66,7 @@ export function parseDate(text: string): number | null {
   return null
 }
 
-/** Comments nest (RFC 5322 3.2.2); what is left of one that never ends is no date. */
+/** Removes nested comments (RFC 5322 §3.2.2), including one that never ends. */
 function withoutComments(text: string): string {
   let depth = 0
   return text.replace(/\\.|[()]|[^()\\]+|\\/gs, (run) => {
@@ -92,14 +92,14 @@ function monthOf(text: string): number {
   return MONTHS.indexOf(text.toLowerCase())
 }
 
-type Found = (string | undefined)[]
+type Groups = (string | undefined)[]
 
-function moment(year: number, month: number, dayText: string, time: Found, zone: Found): number | null {
+function moment(year: number, month: number, dayText: string, time: Groups, zone: Groups): number | null {
   const day = Number(dayText)
   const hour = hourOf(Number(time[0]), time[3])
   const minute = Number(time[1])
   const second = Number(time[2] ?? 0)
-  // A leap second is the end of its minute.
+  // A leap second counts as second 59.
   if (month < 0 || month > 11 || hour > 23 || minute > 59 || second > 60 || year < 1900) return null
   const at = Date.UTC(year, month, day, hour, minute, Math.min(second, 59))
   const real = new Date(at)
@@ -113,7 +113,7 @@ function hourOf(hour: number, half: string | undefined): number {
 }
 
 /** Minutes east of UTC. */
-function offsetMinutes([sign, hours, minutes, name]: Found): number {
+function offsetMinutes([sign, hours, minutes, name]: Groups): number {
   if (sign === undefined) return (ZONES.get((name ?? '').toLowerCase()) ?? 0) * 60
   const size = Number(hours) * 60 + Number(minutes ?? 0)
   return size > 24 * 60 ? 0 : sign === '-' ? -size : size

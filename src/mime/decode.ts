@@ -1,10 +1,10 @@
-// What a part holds once its transfer encoding and its character set are undone, and what a header field says.
+// Decodes bodies (transfer encoding and charset) and header texts (encoded words).
 
 import { asBuffer, decodeCharset } from './charset.ts'
 import { decodeWords } from './encoded-words.ts'
 import { decodeBase64, decodeQuotedPrintable } from './transfer.ts'
 
-/** The bytes of a body without its Content-Transfer-Encoding; an unknown encoding leaves them as they are. Never throws. */
+/** Decodes the Content-Transfer-Encoding of a body; an unknown encoding leaves the bytes unchanged. Never throws. */
 export function decodeBody(body: Uint8Array, encoding: string): Uint8Array {
   if (encoding === 'base64') return decodeBase64(body)
   if (encoding === 'quoted-printable') return decodeQuotedPrintable(body)
@@ -14,7 +14,7 @@ export function decodeBody(body: Uint8Array, encoding: string): Uint8Array {
 /** The text of a body with LF line ends, without a byte order mark. An unknown charset is guessed. Never throws. */
 export function decodeText(body: Uint8Array, part: { encoding: string; charset: string | null }): string {
   const decoded = decodeCharset(decodeBody(body, part.encoding), part.charset)
-  // Some mailers write "base64" and send plain text: it decodes to nonsense, and no base64 has spaces inside its lines.
+  // Some mailers declare base64 but send plain text: it decodes to garbage, and base64 lines have no inner spaces.
   const mislabelled =
     part.encoding === 'base64' &&
     decoded.includes('\ufffd') &&
@@ -31,7 +31,7 @@ export function decodeHeader(value: string): string {
     .trim()
 }
 
-/** Bytes of base64 or quoted-printable that are enough for this many decoded bytes of text, line breaks included. */
+/** Encoded bytes that hold at least this many decoded bytes of text, line breaks included. */
 export function encodedBytes(decoded: number, encoding: string): number {
   if (encoding === 'base64') return Math.ceil(decoded / 45) * 62
   return encoding === 'quoted-printable' ? decoded * 3 : decoded

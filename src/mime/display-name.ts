@@ -1,9 +1,9 @@
-// Display names an agent may not have: many mail programs show the name alone, and a name that reads like an address is taken for the sender.
+// Detects display names that look like an address: many mail clients show the name alone, so it could impersonate a sender.
 
 /** "@" between two parts, or "(at)" before a domain. */
 const ADDRESS = /[^\s@]\s*@\s*[^\s@]|[([{]\s*at\s*[)\]}]\s*[\p{L}\p{N}-]+\s*[.。]\s*[\p{L}\p{N}]/iu
 
-/** Whether a reader may take a name for an address; other forms of its letters and invisible characters make no difference. */
+/** True when a name looks like an address, also in compatibility forms or with invisible characters. */
 export function looksLikeAddress(name: string): boolean {
   return ADDRESS.test(name.normalize('NFKC').replace(/\p{Default_Ignorable_Code_Point}/gu, ''))
 }

@@ -1,4 +1,4 @@
-// RFC 2047 encoded words in a header become text: adjacent words join, also inside a multi-byte character.
+// Decodes RFC 2047 encoded words; adjacent words are joined first, since some mailers split multi-byte characters between them.
 
 import { Buffer } from 'node:buffer'
 import { decodeCharset } from './charset.ts'
@@ -7,7 +7,7 @@ import { decodeBase64, decodeQuotedPrintable } from './transfer.ts'
 /** RFC 2047 2: charset, RFC 2231 5 language tag, encoding. Charset names are short; the bound keeps the match short too. */
 const START = /=\?([\w.:+()-]{1,60})(?:\*[^?\s]{0,30})?\?([bq])\?/iy
 
-/** One encoded word: what it says of itself, and where it ends. */
+/** One encoded word and the offset behind it. */
 interface Word {
   charset: string
   base64: boolean
@@ -15,7 +15,7 @@ interface Word {
   end: number
 }
 
-/** Text with every encoded word decoded; whatever is no encoded word stays as it is. Never throws; linear time. */
+/** Text with every encoded word decoded; other text stays unchanged. Never throws; linear time. */
 export function decodeWords(value: string): string {
   if (!value.includes('=?')) return value
   const words = new WordFinder(value)
@@ -24,7 +24,7 @@ export function decodeWords(value: string): string {
   let pos = 0
   for (let word = words.next(); word; word = words.next()) {
     const between = value.slice(pos, words.start)
-    // RFC 2047 6.2: white space between two encoded words is not shown.
+    // RFC 2047 §6.2: white space between two encoded words is dropped.
     if (!run.open || between.trim() !== '') text += run.close() + between
     text += run.add(word)
     pos = word.end
@@ -32,7 +32,7 @@ export function decodeWords(value: string): string {
   return text + run.close() + value.slice(pos)
 }
 
-/** Finds encoded words from left to right; the next "?=" is remembered, so that no stretch is searched twice. */
+/** Finds encoded words from left to right; the next "?=" is remembered, so that no text is searched twice. */
 class WordFinder {
   start = 0
   private readonly value: string
@@ -62,7 +62,7 @@ class WordFinder {
     }
     if (this.close === Number.POSITIVE_INFINITY) return null
     const text = this.value.slice(from, this.close)
-    // Another word begins in front of the end: this one was never finished.
+    // Another word begins before the end: this one is unterminated.
     if (text.includes('=?')) return null
     return { charset: charset.toLowerCase(), base64: encoding === 'b' || encoding === 'B', text, end: this.close + 2 }
   }
@@ -73,10 +73,10 @@ class WordRun {
   open = false
   private charset = ''
   private bytes: Uint8Array[] = []
-  /** Base64 of a word that broke off inside a group of four: the next word goes on with it. */
+  /** Base64 of a word that ended inside a group of four: the next word continues it. */
   private rest = ''
 
-  /** Takes a word; answers the text of the words before it when it does not join them. */
+  /** Adds a word; returns the text of the previous words when it does not join them. */
   add(word: Word): string {
     const before = this.open && this.charset !== word.charset ? this.close() : ''
     this.open = true
@@ -89,7 +89,7 @@ class WordRun {
     return before
   }
 
-  /** Ends the run and answers its text. */
+  /** Ends the run and returns its text. */
   close(): string {
     if (!this.open) return ''
     this.flush()

@@ -1,14 +1,14 @@
-// The name a sender gave a file, made safe to show and to save under.
+// Sanitises the file name a sender gave an attachment, for display and download.
 
 import { decodeHeader } from './decode.ts'
 
 /** Longest file name, in characters (UTF-16), as most file systems allow. */
 export const FILE_NAME_MAX = 255
 
-/** Control characters, and the marks that turn the direction of text: they make "fdp.exe" read as "exe.pdf". */
+/** Control and bidirectional marks: they make "fdp.exe" read as "exe.pdf". */
 const UNSEEN = /[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g
 
-/** The last step of the path the sender wrote, encoded words decoded; null when nothing is left of it. */
+/** The last segment of the path the sender wrote, encoded words decoded; null when nothing remains. */
 export function fileName(raw: string): string | null {
   if (raw === '') return null
   const text = decodeHeader(raw).replace(UNSEEN, '').trim()

@@ -1,4 +1,4 @@
-// The header of a mail or of one of its parts: where each field lies and what it says, in bounds.
+// Parses the header of a message or of one of its parts into fields with byte offsets, within fixed limits.
 
 import { decodeRaw } from './charset.ts'
 
@@ -7,13 +7,13 @@ export const HEADER_BYTES_MAX = 256 * 1024
 export const HEADER_LINES_MAX = 1000
 export const FIELD_BYTES_MAX = 64 * 1024
 
-/** RFC 5322 3.6: these stand once at most. */
+/** RFC 5322 §3.6: fields that occur at most once. */
 export const SINGLE_FIELDS: readonly string[] = [
   ...['date', 'from', 'sender', 'reply-to', 'to', 'cc', 'bcc'],
   ...['message-id', 'in-reply-to', 'references', 'subject'],
 ]
 
-/** One field. `start` and `end` are byte offsets in the mail; `end` lies behind the field's last line break. */
+/** One field. `start` and `end` are byte offsets in the message; `end` is behind the field's last line break. */
 export interface HeaderField {
   /** Lower-case. */
   name: string
@@ -25,13 +25,13 @@ export interface HeaderField {
 
 export interface Headers {
   fields: HeaderField[]
-  /** Where the body starts: behind the empty line, or where the header breaks off. */
+  /** Where the body starts: behind the empty line, or where the header ends without one. */
   bodyStart: number
-  /** Which bound was broken, one short sentence; null when none. Fields beyond a bound are left out. */
+  /** The exceeded limit, one short sentence; null when none. Fields beyond a limit are omitted. */
   problem: string | null
 }
 
-/** Says whether the line between two offsets (line break excluded) is a boundary of a multipart around it. */
+/** Whether the line between two offsets (line break excluded) is a boundary of a multipart around it. */
 export type BoundaryTest = (lineStart: number, lineEnd: number) => boolean
 
 const LF = 10
@@ -41,10 +41,10 @@ const TAB = 9
 const COLON = 58
 const DASH = 45
 /** "content-", in any case. */
-const CONTENT_FIELD = [...'content-'].map((letter) => letter.charCodeAt(0) | 0x20)
+const CONTENT_FIELD = [...'content-'].map((character) => character.charCodeAt(0) | 0x20)
 
-/** Where a header lies, when it is not that of a whole message. */
-export interface HeaderPlace {
+/** The range of a header that is not that of a whole message. */
+export interface HeaderRange {
   start?: number
   end?: number
   isBoundary?: BoundaryTest
@@ -53,12 +53,12 @@ export interface HeaderPlace {
 }
 
 /**
- * Reads the header that starts at `start`. Lines that are no field are passed over, but for those that end the header of a
- * part: they start its body. A block whose very first line is no field has no header at all, and its body starts there.
+ * Reads the header that starts at `start`. Malformed lines are skipped; in the header of a part they may start its body. A block
+ * whose first line is not a field has no header, and its body starts there.
  * Never throws; time is linear in what it reads.
  */
-export function readHeaders(bytes: Uint8Array, place: HeaderPlace = {}): Headers {
-  const { start = 0, end = bytes.length, isBoundary, isPart = false } = place
+export function readHeaders(bytes: Uint8Array, range: HeaderRange = {}): Headers {
+  const { start = 0, end = bytes.length, isBoundary, isPart = false } = range
   const reader = new HeaderReader(bytes, start, end, isPart)
   let pos = start
   while (pos < end) {
@@ -84,7 +84,7 @@ export function findField(fields: readonly HeaderField[], name: string): HeaderF
  */
 export function fieldText(field: HeaderField, declared: string | null = null): string {
   const text = decodeRaw(field.value, declared)
-  // RFC 5322 2.2.3: unfolding takes out the line break only, the white space behind it stays.
+  // RFC 5322 §2.2.3: unfolding removes the line break only, the white space behind it stays.
   return text.replace(/\r?\n/g, '').trim()
 }
 
@@ -98,7 +98,7 @@ export function headerText(
   return field ? fieldText(field, declared) : null
 }
 
-/** Collects fields line by line; what breaks a bound is passed over, and the first broken bound is kept. */
+/** Collects fields line by line; content beyond a limit is skipped, and the first exceeded limit is recorded. */
 class HeaderReader {
   private readonly bytes: Uint8Array
   private readonly start: number
@@ -111,7 +111,7 @@ class HeaderReader {
   private valueStart = 0
   private valueEnd = 0
   private fieldEnd = 0
-  /** Where the last run of lines that are no field started, -1 when a field came after it. */
+  /** Start of the last run of malformed lines, -1 when a field followed it. */
   private orphans = -1
 
   constructor(bytes: Uint8Array, start: number, end: number, isPart: boolean) {
@@ -121,7 +121,7 @@ class HeaderReader {
     this.isPart = isPart
   }
 
-  /** Takes one line; false when the header has ended in front of it. */
+  /** Processes one line; false when the header ended before it. */
   line(pos: number, lineEnd: number, next: number): boolean {
     this.lines++
     const first = this.bytes[pos]
@@ -144,12 +144,12 @@ class HeaderReader {
     return { fields: this.fields, bodyStart: Math.min(bodyStart, this.end), problem: this.problem }
   }
 
-  /** Ends a header at an empty line: the first of the body, where a part has none between its header and its body. */
+  /** Ends a header at an empty line; in a part with malformed lines before it, those lines are the body already. */
   emptyLine(next: number): Headers {
     return this.isPart && this.orphans >= 0 ? this.finish(this.orphans) : this.finish(next)
   }
 
-  /** Ends a header that no empty line ended: lines that are no field were the body then. */
+  /** Ends a header without an empty line: trailing malformed lines are the body then. */
   breakOff(pos: number): Headers {
     return this.finish(this.orphans < 0 ? pos : this.orphans)
   }
@@ -163,19 +163,19 @@ class HeaderReader {
     return true
   }
 
-  /** An mbox line, or garbage between fields, is passed over; text or a boundary where a field should be is the body. */
+  /** Skips an mbox line or garbage between fields; text or a boundary instead of the first field starts the body. */
   private noField(pos: number): boolean {
     if (this.orphans < 0) this.orphans = pos
     if (pos === this.start) return isMboxLine(this.bytes, pos)
     return !(this.bytes[pos] === DASH && this.bytes[pos + 1] === DASH)
   }
 
-  /** RFC 2045 3: in a part only these say something. Behind a line that is none, "Note: …" is a line of the text. */
+  /** RFC 2045 §3: only these fields have meaning in a part. Behind a malformed line, "Note: …" is body text. */
   private isContentField(pos: number): boolean {
-    return CONTENT_FIELD.every((letter, index) => (this.bytes[pos + index]! | 0x20) === letter)
+    return CONTENT_FIELD.every((code, index) => (this.bytes[pos + index]! | 0x20) === code)
   }
 
-  /** A line that starts within the bounds counts, as far as its field may be long. */
+  /** A line that starts within the limits is read, up to FIELD_BYTES_MAX of its field. */
   private within(pos: number, next: number): boolean {
     if (this.lines > HEADER_LINES_MAX) return this.broken(`The header has more than ${HEADER_LINES_MAX} lines.`)
     if (next - this.start <= HEADER_BYTES_MAX) return true
@@ -202,7 +202,7 @@ class HeaderReader {
   }
 }
 
-/** Where the line after this one starts. Header lines are short: a loop is as fast as a search. */
+/** Offset of the next line. Header lines are short: a loop is as fast as indexOf. */
 function nextLine(bytes: Uint8Array, pos: number, end: number): number {
   let at = pos
   while (at < end && bytes[at] !== LF) at++
@@ -237,7 +237,7 @@ function nameOf(bytes: Uint8Array, start: number, colon: number): string {
   return name.toLowerCase()
 }
 
-/** "From someone Thu Jan 1 …", also with the ">" some programs put in front: what mbox files leave behind. */
+/** "From ann Thu Jan 1 …", also with a leading ">": a remainder of an mbox file. */
 function isMboxLine(bytes: Uint8Array, pos: number): boolean {
   const at = bytes[pos] === 62 ? pos + 1 : pos
   return [70, 114, 111, 109, 32].every((byte, index) => bytes[at + index] === byte)

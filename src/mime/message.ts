@@ -1,4 +1,4 @@
-// The values a mail is turned into: what the rest of the house knows of it once its bytes have been read.
+// The values a message is parsed into, shared by all modules that work with messages.
 
 /** An address with its display name; `name` is "" when there is none. */
 export interface Address {
@@ -6,9 +6,9 @@ export interface Address {
   name: string
 }
 
-/** One MIME part, found once at delivery. Offsets are bytes from the start of the stored mail. */
+/** One MIME part, located once at delivery. Offsets are bytes from the start of the stored message. */
 export interface Part {
-  /** IMAP part number ("1", "2.1"); the part whose body is the whole mail is "1", or "TEXT" when it is a multipart. */
+  /** IMAP part number ("1", "2.1"); the part whose body is the whole message is "1", or "TEXT" when it is a multipart. */
   id: string
   /** Lower-case type/subtype. */
   type: string
@@ -24,13 +24,13 @@ export interface Part {
   /** Where its body starts and ends (end is exclusive, the line break before a boundary is outside). */
   bodyStart: number
   bodyEnd: number
-  /** Line breaks in the body: IMAP's BODYSTRUCTURE asks for it. */
+  /** Line breaks in the body, for IMAP's BODYSTRUCTURE. */
   lines: number
   /** Parts inside a multipart or message/rfc822. */
   parts: Part[]
 }
 
-/** What a part a person may save is called and where it lies. */
+/** An attachment: a part that can be saved, with its file name, size and hash. */
 export interface AttachmentPart {
   partId: string
   filename: string
@@ -41,13 +41,13 @@ export interface AttachmentPart {
   sha256: Uint8Array
   disposition: 'attachment' | 'inline'
   contentId: string | null
-  /** True when it is shown inside the HTML body (referenced by Content-ID), so that it is no attachment to a reader. */
+  /** True when the HTML body references it by Content-ID, so that it is displayed inside the body. */
   inline: boolean
 }
 
-/** A mail, read once. Every list and text is bounded (see parse.ts). */
-export interface ParsedMail {
-  /** False when a bound was broken or the bytes are no mail: everything else is then a best effort and the raw mail is kept. */
+/** A parsed message. Every list and text is bounded (see parse.ts). */
+export interface ParsedMessage {
+  /** False when a limit was exceeded or the bytes are not a message: the other members are then best effort; the raw message is stored. */
   parsed: boolean
   /** Why it was not parsed, one short sentence; null otherwise. */
   problem: string | null
@@ -78,10 +78,10 @@ export interface ParsedMail {
   hasAttachments: boolean
 }
 
-/** Results of RFC 8601; anything a check did not say explicitly is "permerror". */
+/** Results of RFC 8601; anything else is "permerror". */
 export type AuthResult = 'pass' | 'fail' | 'softfail' | 'neutral' | 'none' | 'temperror' | 'permerror'
 
-/** One DKIM signature and what became of it. */
+/** One DKIM signature and its result. */
 export interface SignatureVerdict {
   domain: string
   selector: string
@@ -92,14 +92,14 @@ export interface SignatureVerdict {
   aligned: boolean
 }
 
-/** One question asked of DNS during the check and its answer, in short. */
+/** One DNS query made during authentication and its answer, abbreviated. */
 export interface DnsEvidence {
   name: string
   type: string
   answer: string
 }
 
-/** What authentication says of a mail, with its reasons (decisions §10.3 "authentication", §6.4 "evidence"). */
+/** The authentication results of a message, with reasons (decisions §10.3 "authentication", §6.4 "evidence"). */
 export interface AuthVerdict {
   spf: AuthResult
   spfDomain: string
@@ -114,16 +114,16 @@ export interface AuthVerdict {
   arc: AuthResult
   /** Domain of the newest ARC seal, "" when there is none. */
   arcDomain: string
-  /** Domain the DMARC result is about: the author's, or of several that with the strictest policy; "" when there is none. */
+  /** Domain the DMARC result is about: the author's, or of several the one with the strictest policy; "" for none. */
   fromDomain: string
-  /** Why it is not clear who the author is, one sentence; "" when it is clear. */
+  /** Why the author is ambiguous, one sentence; "" when it is clear. */
   authorProblem: string
   /** True only when the author is clear and DMARC (or aligned DKIM/SPF where no record is) passes. */
   fromAligned: boolean
   dns: DnsEvidence[]
 }
 
-/** Who handed the mail in and how: known before its first byte. */
+/** The SMTP transaction a message arrives in. */
 export interface Arrival {
   remoteAddress: string
   remoteName: string | null
@@ -140,15 +140,15 @@ export interface Arrival {
   queueId: string
   /** The one recipient, where there is only one: RFC 5321 4.4 lets Received name it then. */
   rcptTo: string | null
-  /** True when it came to an address of ours for reports: then it is read as one. */
+  /** True when the recipient is a bounce or feedback address: the message is parsed as a report. */
   isForReports: boolean
 }
 
-/** A mail that was sent from this appliance to a mailbox of it. */
-export interface OwnMail {
+/** A message sent from this appliance to one of its own mailboxes. */
+export interface OwnMessage {
   /** Envelope sender, "" for the null sender. */
   mailFrom: string
-  /** Our name and the id of the mail, for the Received header. */
+  /** Our host name and the id of the message, for the Received field. */
   hostName: string
   queueId: string
   /** The one recipient, where there is only one. */
@@ -156,7 +156,7 @@ export interface OwnMail {
   receivedAt: number
 }
 
-/** One stretch of a mail as it is stored: at most 1 MiB of content, compressed where that shrinks it. */
+/** One stored chunk of a message: at most 1 MiB of content, compressed where that saves space. */
 export interface Chunk {
   start: number
   sizeBytes: number
@@ -164,8 +164,8 @@ export interface Chunk {
   data: Uint8Array
 }
 
-/** Facts about a mail's form that a spam score can use; each is a plain observation. */
-export interface MailTraits {
+/** Facts about a message's form, the input of the spam score. */
+export interface MessageTraits {
   fromFields: number
   fromAddresses: number
   hasDate: boolean
@@ -173,17 +173,17 @@ export interface MailTraits {
   /** Date header minus time of arrival in ms, null without a readable date. */
   dateSkewMs: number | null
   receivedCount: number
-  /** Header fields that may stand once (RFC 5322 3.6) but stand more often. */
+  /** Header fields that may occur once (RFC 5322 §3.6) but occur more often. */
   repeatedFields: string[]
   subjectAllCaps: boolean
   /** Link hosts that are IP addresses or known URL shorteners. */
   suspectLinks: string[]
-  /** HTML without any text a reader could see. */
+  /** HTML without visible text. */
   htmlOnly: boolean
   /** Links whose visible text names another host than their target. */
   mismatchedLinks: number
   isList: boolean
   autoSubmitted: boolean
-  /** It is sent to many, reports something, or asks answering machines to keep silent. */
+  /** It is a bulk message or a report, or asks for no automatic replies. */
   wantsNoAnswer: boolean
 }

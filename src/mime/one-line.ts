@@ -1,8 +1,8 @@
-// Foreign text made fit to stand in a line of ours.
+// Sanitises untrusted text for use in one line of a header, log or message.
 
 /** One line of at most `max` characters: control characters become spaces, white space is folded, a cut end shows as "…". */
 export function clean(text: string, max: number): string {
-  // Only as much is looked at as can be needed, whatever the length of what came.
+  // Only a bounded prefix is processed.
   const line = text
     .slice(0, max * 4)
     .replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\s]+/gu, ' ')

@@ -1,19 +1,19 @@
-// A structured header value such as Content-Type: its first word and its parameters, RFC 2231 forms and common mistakes included.
+// Parses structured header values such as Content-Type: the value and its parameters, with RFC 2231 and common mistakes.
 
 import { Buffer } from 'node:buffer'
 import { decodeCharset } from './charset.ts'
 
 export interface StructuredValue {
-  /** What stands in front of the parameters, lower-case, without comments and white space. */
+  /** The text before the parameters, lower-case, without comments and white space. */
   value: string
   /** Parameters by lower-case name; RFC 2231 pieces are joined and decoded, encoded words are not. The first of a name counts. */
   parameters: Map<string, string>
 }
 
-/** More parameters than this in one field are not looked at. */
+/** Parameters read from one field; more are ignored. */
 export const PARAMETERS_MAX = 200
 
-/** White space that ends a value because the next parameter begins, its ";" forgotten. */
+/** White space that ends a value because the next parameter follows without ";". */
 const NEXT_PARAMETER = /\s+[\w!#$&+.^`|~-]{1,60}(?:\*\d{0,4}\*?)?\s*=(?!\?)/y
 
 const NAME = /[\s;]*([^=;]*)(=?)\s*/y
@@ -34,12 +34,12 @@ export function parseStructured(text: string): StructuredValue {
       pieces.set(extended[1]!, [...(pieces.get(extended[1]!) ?? []), piece])
     }
   }
-  // RFC 2231 5: the extended form says more than a plain one beside it.
+  // RFC 2231 §5: the extended form takes precedence over a plain one.
   for (const [name, list] of pieces) parameters.set(name, joinPieces(list))
   return { value, parameters }
 }
 
-/** One stretch of a parameter that was cut up or percent-encoded (RFC 2231 3 and 4). */
+/** One segment of a split or percent-encoded parameter (RFC 2231 §3 and §4). */
 interface Piece {
   index: number
   encoded: boolean
@@ -75,7 +75,7 @@ function percentDecoded(text: Buffer): Buffer {
   return Buffer.from(octets, 'latin1')
 }
 
-/** Walks a value from left to right; every step goes on, so that the whole is linear. */
+/** Scans a value from left to right, in linear time. */
 class ValueScan {
   private readonly text: string
   private pos = 0
@@ -84,7 +84,7 @@ class ValueScan {
     this.text = text
   }
 
-  /** The next `name=value`, null at the end. A name without "=" is passed over. */
+  /** The next `name=value`, null at the end. A name without "=" is skipped. */
   parameter(): { name: string; value: string } | null {
     while (this.pos < this.text.length) {
       NAME.lastIndex = this.pos
@@ -114,7 +114,7 @@ class ValueScan {
     return this.text.slice(start, this.pos)
   }
 
-  /** A value without quotes, spaces and all; a comment at its end is left out, one in the middle may be a file's "(1)". */
+  /** An unquoted value, spaces included; a trailing comment is removed, one in the middle may be a file name's "(1)". */
   private unquoted(): string {
     return this.bare()
       .trim()
@@ -135,12 +135,12 @@ class ValueScan {
       if (at < 0) at = this.text.length
       this.pos = at
     }
-    // A backslash in front of a letter or a digit is a Windows path rather than a quoted pair.
+    // A backslash before a letter or digit is part of a Windows path, not a quoted pair.
     return this.text.slice(start, at).replace(/\\([^A-Za-z0-9])/g, '$1')
   }
 }
 
-/** Text without RFC 5322 comments; one that never ends is no comment. */
+/** Text without RFC 5322 comments; an unterminated one is kept. */
 export function stripComments(text: string): string {
   if (!text.includes('(')) return text
   let kept = ''

@@ -1,33 +1,33 @@
-// A mail read once: bytes in, everything the house wants to know of it out, in bounds and in linear time.
+// Parses a message into the values the rest of the server uses, within fixed limits and in linear time.
 
 import { HTML_MAX, htmlToText } from '../html/visible-text.ts'
 import { ADDRESSES_MAX, parseAddressList } from './address.ts'
 import { describeAttachments } from './attachments.ts'
-import { type Bodies, type Passage, sortParts } from './bodies.ts'
+import { type BodyText, type SortedParts, sortParts } from './bodies.ts'
 import { parseDate } from './date.ts'
 import { decodeHeader, decodeText, encodedBytes } from './decode.ts'
 import { fieldText, type HeaderField, headerText } from './headers.ts'
-import type { Address, ParsedMail, Part } from './message.ts'
+import type { Address, ParsedMessage, Part } from './message.ts'
 import { previewOf } from './preview.ts'
 import { messageIds } from './references.ts'
 import { declaredCharset, readStructure } from './structure.ts'
 
-/** Characters of a subject (RFC 5322 2.1.1: no line is longer) and of text kept for the index. */
+/** Characters of a subject (RFC 5322 §2.1.1: longest line) and of text for the index. */
 export const SUBJECT_MAX = 998
 export const SEARCH_TEXT_MAX = 256 * 1024
-/** Bytes of a text part that may be empty but for white space. */
+/** Bytes of a text part up to which it is checked for being blank. */
 const STUB_MAX = 200
 
 /**
- * Reads a mail. Never throws and never hangs: a mail that breaks a bound (see headers.ts, structure.ts, address.ts) comes
- * back with `parsed: false`, a `problem` and what could be read within the bounds.
+ * Parses a message. Never throws: a message that exceeds a limit (see headers.ts, structure.ts, address.ts) is returned with
+ * `parsed: false`, a `problem` and what could be read within the limits.
  */
-export function parseMail(bytes: Uint8Array): ParsedMail {
+export function parseMessage(bytes: Uint8Array): ParsedMessage {
   const { root, fields, problem } = readStructure(bytes)
   const addresses = readAddresses(fields)
   const bodies = sortParts(root)
   const content = readContent(bytes, bodies)
-  const firstProblem = problem ?? addresses.problem ?? (fields.length === 0 ? 'The mail has no header.' : null)
+  const firstProblem = problem ?? addresses.problem ?? (fields.length === 0 ? 'The message has no header.' : null)
   return {
     parsed: firstProblem === null,
     problem: firstProblem,
@@ -45,22 +45,25 @@ export function parseMail(bytes: Uint8Array): ParsedMail {
   }
 }
 
-/** The bytes of a part that hold at least so many characters of its text, where it has as many. */
-export function stretchOf({ bodyStart, bodyEnd, encoding }: Part, characters: number): { start: number; end: number } {
+/** The byte range of a part that holds at least `characters` characters of its text, or all of it. */
+export function byteRangeOf(
+  { bodyStart, bodyEnd, encoding }: Part,
+  characters: number,
+): { start: number; end: number } {
   // Four bytes make a character in the widest charsets.
   return { start: bodyStart, end: Math.min(bodyEnd, bodyStart + encodedBytes(characters * 4, encoding)) }
 }
 
-/** The text of a part as far as it is looked at: at most `characters` of it, LF line ends. */
+/** The text of a part, at most `characters` of it, with LF line ends. */
 export function partText(bytes: Uint8Array, part: Part, characters: number): string {
-  const { start, end } = stretchOf(part, characters)
+  const { start, end } = byteRangeOf(part, characters)
   const text = decodeText(bytes.subarray(start, end), part)
   return text.length > characters ? cut(text, characters) : text
 }
 
-type Lists = Pick<ParsedMail, 'from' | 'sender' | 'to' | 'cc' | 'bcc' | 'replyTo'>
+type Lists = Pick<ParsedMessage, 'from' | 'sender' | 'to' | 'cc' | 'bcc' | 'replyTo'>
 
-/** All fields of a name count: two From fields are two senders to whoever judges the mail. */
+/** Reads all fields of a name: two From fields are two authors for authentication and filters. */
 function readAddresses(fields: readonly HeaderField[]): { lists: Lists; problem: string | null } {
   let problem: string | null = null
   const read = (name: string): Address[] => {
@@ -83,15 +86,18 @@ function readAddresses(fields: readonly HeaderField[]): { lists: Lists; problem:
   return { lists, problem }
 }
 
-/** What the index keeps of the body: the same as {@link ParsedMail.searchText}, for a mail whose structure is known. */
+/** The body text for the index: the same as {@link ParsedMessage.searchText}, for a message whose structure is known. */
 export function bodyText(bytes: Uint8Array, root: Part): string {
-  return passageTexts(bytes, sortParts(root).passages).join('\n')
+  return decodeTexts(bytes, sortParts(root).texts).join('\n')
 }
 
-function readContent(bytes: Uint8Array, bodies: Bodies): Pick<ParsedMail, 'preview' | 'searchText' | 'attachments'> {
+function readContent(
+  bytes: Uint8Array,
+  bodies: SortedParts,
+): Pick<ParsedMessage, 'preview' | 'searchText' | 'attachments'> {
   const needsHtml = bodies.attachments.some((part) => part.contentId !== null)
   const html = needsHtml && bodies.htmlPart ? partText(bytes, bodies.htmlPart, HTML_MAX) : ''
-  const texts = passageTexts(bytes, bodies.passages)
+  const texts = decodeTexts(bytes, bodies.texts)
   return {
     preview: previewOf(texts.find((text) => text.trim() !== '') ?? ''),
     searchText: texts.join('\n'),
@@ -99,32 +105,32 @@ function readContent(bytes: Uint8Array, bodies: Bodies): Pick<ParsedMail, 'previ
   }
 }
 
-function passageTexts(bytes: Uint8Array, passages: readonly Passage[]): string[] {
+function decodeTexts(bytes: Uint8Array, bodyTexts: readonly BodyText[]): string[] {
   const texts: string[] = []
   let room = SEARCH_TEXT_MAX
-  for (const passage of passages) {
+  for (const bodyText of bodyTexts) {
     if (room <= 0) break
-    const text = passageText(bytes, passage, room)
+    const text = decodeBodyText(bytes, bodyText, room)
     texts.push(text)
     room -= text.length + 1
   }
   return texts
 }
 
-/** Some mailers put an empty text beside the HTML: then the HTML is what there is to read. */
-function isStub(bytes: Uint8Array, { textPart, htmlPart }: Bodies): boolean {
+/** True for a blank text part beside the HTML, as some mailers write it: the HTML is displayed then. */
+function isStub(bytes: Uint8Array, { textPart, htmlPart }: SortedParts): boolean {
   if (textPart === null || htmlPart === null || textPart.bodyEnd - textPart.bodyStart > STUB_MAX) return false
   return partText(bytes, textPart, STUB_MAX).trim() === ''
 }
 
-/** The plain form, or the HTML one where there is no plain one or it is blank. */
-function passageText(bytes: Uint8Array, { plain, html }: Passage, room: number): string {
+/** The plain form, or the HTML form where the plain one is missing or blank. */
+function decodeBodyText(bytes: Uint8Array, { plain, html }: BodyText, room: number): string {
   const text = plain ? partText(bytes, plain, room) : ''
   if (html === null || text.trim() !== '') return text
   return cut(htmlToText(partText(bytes, html, HTML_MAX)), room)
 }
 
-/** At most this many characters (UTF-16), no half one at the end. */
+/** At most this many UTF-16 code units, without half a surrogate pair at the end. */
 function cut(text: string, characters: number): string {
   return text.length <= characters ? text : text.slice(0, characters).replace(/[\ud800-\udbff]$/, '')
 }

@@ -1,4 +1,4 @@
-// What a part's own header says of it: type, charset, encoding, disposition, names, and its number.
+// Describes a MIME part from its header: type, charset, encoding, disposition, names and part number.
 
 import { Buffer } from 'node:buffer'
 import { fileName } from './file-name.ts'
@@ -6,14 +6,14 @@ import { type HeaderField, headerText } from './headers.ts'
 import type { Part } from './message.ts'
 import { parseStructured, type StructuredValue, stripComments } from './parameters.ts'
 
-/** RFC 2046 5.1.1 allows 70 characters; real ones are longer at times. A longer one is no boundary. */
+/** RFC 2046 §5.1.1 allows 70 characters; some mailers write longer ones. Longer than this is not accepted. */
 export const BOUNDARY_MAX = 1000
-/** Longest media type, Content-ID, charset and encoding name that are believed. Characters. */
+/** Longest accepted media type, Content-ID, charset and encoding name, in characters. */
 const TYPE_MAX = 255
 const CONTENT_ID_MAX = 998
 const NAME_MAX = 60
 
-/** Tokens of RFC 2045 5.1, and whatever else is printable and separates nothing. */
+/** Tokens of RFC 2045 §5.1, and other printable characters that are not separators. */
 const MEDIA_TYPE = /^[^/;"()<>@,\x00-\x20\x7f-\uffff]+\/[^;"()<>@,\x00-\x20\x7f-\uffff]+$/
 
 /** A part without its end, and the boundary of its parts (as latin1 of its bytes) when it is a multipart with one. */
@@ -49,7 +49,7 @@ export function describePart(
   return { part, boundary: type.startsWith('multipart/') ? boundaryOf(content) : null }
 }
 
-/** A mail inside a mail; one in base64 has no offsets of its own (RFC 2046 5.2.1 forbids it) and stays closed. */
+/** An embedded message; in base64 (forbidden by RFC 2046 §5.2.1) it has no byte offsets and is not parsed. */
 export function isMessage(part: Part): boolean {
   const identity = part.encoding !== 'base64' && part.encoding !== 'quoted-printable'
   return identity && (part.type === 'message/rfc822' || part.type === 'message/global')
@@ -63,7 +63,7 @@ function partId(outer: Part | null, multipart: boolean): string {
   return outer.id.endsWith('TEXT') ? `${outer.id.slice(0, -4)}${number}` : `${outer.id}.${number}`
 }
 
-/** RFC 2045 5.2: what names no type is text/plain; RFC 2046 5.1.5: inside a digest it is a mail. */
+/** RFC 2045 §5.2: the default is text/plain; RFC 2046 §5.1.5: in a multipart/digest it is message/rfc822. */
 function mediaType(value: string, outer: Part | null): string {
   if (MEDIA_TYPE.test(value) && value.length <= TYPE_MAX) return value
   return value === '' && outer?.type === 'multipart/digest' ? 'message/rfc822' : 'text/plain'

@@ -1,22 +1,22 @@
-// The first words of a mail, as lists show them under its subject.
+// The preview of a message: the first words of its text, as message lists show them.
 
 /** Characters (code points) of a preview: decisions §10.3. */
 export const PREVIEW_MAX = 256
-/** Characters of text that are looked at: what stands behind 64 KiB of quotes is no beginning. */
-const LOOK_MAX = 64 * 1024
+/** Characters of text that are searched for own words. */
+const SCAN_MAX = 64 * 1024
 
-/** "On Monday, somebody wrote:", with the mark of a line that wraps once or twice. */
+/** "On Monday, Ann wrote:", possibly wrapped over up to three lines. */
 const ATTRIBUTION_START = /^\s*On\s.{0,300}$/
 const ATTRIBUTION_END = /\bwrote:\s*$/
 /** Lines an attribution may take. */
 const ATTRIBUTION_LINES = 3
 
 /**
- * At most PREVIEW_MAX code points of the text on one line: quoted lines (">"), the line that introduces them, the tail
- * behind it and the signature are left out. A text that is nothing but quotes is shown as it is.
+ * At most PREVIEW_MAX code points of the text on one line, without quoted lines (">"), their attribution line, the text behind
+ * it and the signature. A text that consists of quotes only is returned as it is.
  */
 export function previewOf(text: string): string {
-  const lines = text.slice(0, LOOK_MAX).split('\n')
+  const lines = text.slice(0, SCAN_MAX).split('\n')
   return fold(ownWords(lines)) || fold(lines.join('\n'))
 }
 
@@ -25,7 +25,7 @@ function ownWords(lines: readonly string[]): string {
   let length = 0
   for (let at = 0; at < lines.length && length < PREVIEW_MAX * 8; at++) {
     const line = lines[at]!
-    // RFC 3676 4.3; many mailers lose the space.
+    // Signature separator (RFC 3676 §4.3); many mailers lose the space.
     if (line === '-- ' || line === '--' || line === '-- \r') break
     if (line.startsWith('>')) continue
     const attribution = attributionLines(lines, at)
@@ -41,7 +41,7 @@ function ownWords(lines: readonly string[]): string {
   return own.join('\n')
 }
 
-/** How many lines from here say "On … wrote:", 0 when these do not. */
+/** Number of lines of an attribution ("On … wrote:") that starts here; 0 for none. */
 function attributionLines(lines: readonly string[], at: number): number {
   if (!ATTRIBUTION_START.test(lines[at]!)) return 0
   for (let more = 0; more < ATTRIBUTION_LINES && at + more < lines.length; more++) {
@@ -52,10 +52,10 @@ function attributionLines(lines: readonly string[], at: number): number {
   return 0
 }
 
-/** Most characters of most mails. */
+/** Fast path: most characters of most messages. */
 const isPlain = (code: number): boolean => code > 32 && code < 127
 
-/** Marks without width: newsletters pad their first line with them. Joiners inside a word (emoji, Persian) stay. */
+/** Zero-width characters: newsletters pad their preheader with them. Joiners inside a word (emoji, Persian) stay. */
 export const NO_WIDTH = /\u034f|[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/
 
 /** White space folded to single spaces, control and padding characters left out, cut at PREVIEW_MAX code points. */

@@ -1,8 +1,8 @@
-// How a mail points at others: Message-IDs in its header, and the subject without what replying adds.
+// Threading data of a message: Message-IDs in its header, and the base subject without reply and forward marks.
 
-/** Ids taken from one header field; of more, the first (the root of the thread) and the last ones (the nearest) count. */
+/** Ids taken from one header field; of more, the first (the root of the thread) and the last ones are used. */
 export const REFERENCES_MAX = 100
-/** Longest Message-ID that is believed, in characters: RFC 5322 2.1.1 allows no longer line. */
+/** Longest accepted Message-ID in characters (RFC 5322 §2.1.1: longest line). */
 export const MESSAGE_ID_MAX = 998
 
 const BRACKETED = /<([^<>]*)>/g
@@ -16,19 +16,19 @@ export function messageIds(headerValue: string, max = REFERENCES_MAX): string[] 
   return all.length <= max ? all : [all[0]!, ...all.slice(all.length - max + 1)]
 }
 
-/** Some mailers forget the brackets; words beside them ("your mail of Monday from x@y") make it prose and no list of ids. */
+/** Ids without brackets, as some mailers write them; other words in the field ("your mail of Monday from x@y") make it prose. */
 function bareIds(text: string): string[] {
   const words = text.split(/[\s,;]+/).filter((word) => word !== '')
   return words.every((word) => word.includes('@')) ? words : []
 }
 
 function addId(ids: Set<string>, text: string): void {
-  // RFC 5322 4.5.4 lets an id be folded; white space is no part of it.
+  // RFC 5322 §4.5.4 allows folding inside an id; white space is not part of it.
   const id = text.replace(/[\s\x00-\x1f\x7f<>]+/g, '')
   if (id !== '' && id.length <= MESSAGE_ID_MAX) ids.add(id)
 }
 
-/** What replies are called in the languages of the common mailers. */
+/** Reply prefixes of common mailers in all languages. */
 const REPLY = [
   ...[
     're',
@@ -68,7 +68,7 @@ const REPLY = [
   ],
 ]
 
-/** What forwarded mails are called. */
+/** Forward prefixes. */
 const FORWARD = [
   ...[
     'fwd',
@@ -105,7 +105,7 @@ const WRAPPER = /\s*\[fwd?:/iuy
 const TRAILER = '(fwd)'
 
 /**
- * The subject two mails of one conversation share, after RFC 5256 2.1: reply and forward marks, list names, "(fwd)" and
+ * The subject that two messages of one conversation share, after RFC 5256 §2.1: reply and forward marks, list names, "(fwd)" and
  * extra white space gone, lower-case. `isReply` says that a reply mark was there. Linear time.
  */
 export function normaliseSubject(subject: string): { key: string; isReply: boolean } {

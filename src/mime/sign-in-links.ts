@@ -1,23 +1,23 @@
-// Links of this appliance that sign in or accept, as they stand in a message: the secrets in them end when the message reaches a mailbox.
+// Finds the secrets of this appliance's sign-in and invitation links in a message: they are revoked when it reaches a hosted mailbox.
 
 import type { Part } from './message.ts'
 import { partText } from './parse.ts'
 
-/** Secrets taken from one message. The mail that brings a link holds one, in two forms. */
+/** Secrets taken from one message. The original message contains one, in two forms. */
 export const LINK_TOKENS_MAX = 20
-/** Characters looked at in one part, and in all of them. */
+/** Characters searched in one part, and in all parts. */
 const PART_MAX = 1024 * 1024
 const TEXT_MAX = 2 * 1024 * 1024
-/** Bytes of a file that may be a forwarded message; larger ones are not looked into. */
+/** Bytes of a file that may be a forwarded message; larger ones are not searched. */
 const ATTACHED_MAX = 256 * 1024
 
 // Some mail services rewrite links: they put the original, percent-encoded once or more, into a parameter, or write "_" for "/" and more
-// "_" behind it. What is no secret of ours ends nothing.
+// "_" behind it. A token that is not ours matches no link.
 const LINK = /(?:session|invites)(?:\/|_|&#0*47;|&#x0*2f;|&sol;|%(?:25)*2f)([a-z0-9_-]{43})/gi
 
 /**
- * The secrets of links in the texts of a message, those of messages inside it included. Never throws.
- * @param root its structure; null where it has none, then its first bytes are looked at as they are
+ * The secrets of links in the texts of a message and of messages inside it. Never throws.
+ * @param root its structure; null when unknown, then the first raw bytes are searched
  */
 export function linkTokens(bytes: Uint8Array, root: Part | null): string[] {
   const found = new Set<string>()
@@ -45,9 +45,9 @@ function* textsOf(bytes: Uint8Array, root: Part | null): Generator<string> {
     Math.min(root.bodyStart, PART_MAX),
   )
   let room = TEXT_MAX
-  const waiting: Part[] = [root]
-  for (let part = waiting.pop(); part !== undefined && room > 0; part = waiting.pop()) {
-    if (part.parts.length > 0) waiting.push(...part.parts.toReversed())
+  const pending: Part[] = [root]
+  for (let part = pending.pop(); part !== undefined && room > 0; part = pending.pop()) {
+    if (part.parts.length > 0) pending.push(...part.parts.toReversed())
     else if (isText(part) || part.bodyEnd - part.bodyStart <= ATTACHED_MAX) {
       const text = partText(bytes, part, Math.min(PART_MAX, room))
       room -= text.length

@@ -1,33 +1,33 @@
-// Facts about a mail's form that a spam score is made of: each is observed here, none is judged.
+// Collects facts about a message's form for the spam score (inbound/spam.ts), without scoring them.
 
-import { htmlLinks, isMismatched, isSuspect, type Link, textLinks } from '../html/links.ts'
+import { htmlLinks, isMismatched, isSuspect, type MessageLink, textLinks } from '../html/links.ts'
 import { HTML_MAX } from '../html/visible-text.ts'
 import { fieldText, type HeaderField, headerText, readHeaders, SINGLE_FIELDS } from './headers.ts'
-import type { MailTraits, ParsedMail } from './message.ts'
+import type { MessageTraits, ParsedMessage } from './message.ts'
 import { partText } from './parse.ts'
 import { findPart } from './structure.ts'
 
-/** Suspect hosts that are named. */
+/** Suspect hosts that are returned. */
 export const SUSPECT_LINKS_MAX = 20
-/** A shorter subject in capitals ("RE: FYI") says nothing. Letters. */
+/** Least number of letters; a shorter subject in capitals ("RE: FYI") is not significant. */
 const CAPITALS_MIN = 10
 
-/** Observes the mail; `receivedAt` in ms. Received fields of our own count too. Linear, never throws. */
-export function mailTraits(bytes: Uint8Array, mail: ParsedMail, receivedAt: number): MailTraits {
+/** @param receivedAt ms. Our own Received fields are counted too. Linear time, never throws. */
+export function messageTraits(bytes: Uint8Array, message: ParsedMessage, receivedAt: number): MessageTraits {
   const { fields } = readHeaders(bytes)
   const count = (name: string): number => fields.filter((field) => field.name === name).length
-  const links = linksOf(bytes, mail)
+  const links = linksOf(bytes, message)
   return {
     fromFields: count('from'),
-    fromAddresses: mail.from.filter((address) => address.email !== '').length,
+    fromAddresses: message.from.filter((address) => address.email !== '').length,
     hasDate: count('date') > 0,
-    hasMessageId: mail.messageId !== null,
-    dateSkewMs: mail.sentAt === null ? null : mail.sentAt - receivedAt,
+    hasMessageId: message.messageId !== null,
+    dateSkewMs: message.sentAt === null ? null : message.sentAt - receivedAt,
     receivedCount: count('received'),
     repeatedFields: SINGLE_FIELDS.filter((name) => count(name) > 1),
-    subjectAllCaps: isAllCaps(mail.subject),
+    subjectAllCaps: isAllCaps(message.subject),
     suspectLinks: [...new Set(links.map((link) => link.host).filter(isSuspect))].slice(0, SUSPECT_LINKS_MAX),
-    htmlOnly: mail.htmlPart !== null && mail.textPart === null && mail.searchText.trim() === '',
+    htmlOnly: message.htmlPart !== null && message.textPart === null && message.searchText.trim() === '',
     mismatchedLinks: links.filter(isMismatched).length,
     isList: isList(fields),
     autoSubmitted: isAutoSubmitted(fields),
@@ -35,9 +35,10 @@ export function mailTraits(bytes: Uint8Array, mail: ParsedMail, receivedAt: numb
   }
 }
 
-function linksOf(bytes: Uint8Array, mail: ParsedMail): Link[] {
-  const html = mail.structure && mail.htmlPart !== null ? findPart(mail.structure, mail.htmlPart) : undefined
-  return html ? htmlLinks(partText(bytes, html, HTML_MAX)) : textLinks(mail.searchText)
+function linksOf(bytes: Uint8Array, message: ParsedMessage): MessageLink[] {
+  const html =
+    message.structure && message.htmlPart !== null ? findPart(message.structure, message.htmlPart) : undefined
+  return html ? htmlLinks(partText(bytes, html, HTML_MAX)) : textLinks(message.searchText)
 }
 
 function isAllCaps(subject: string): boolean {
@@ -45,13 +46,13 @@ function isAllCaps(subject: string): boolean {
   return letters.length >= CAPITALS_MIN && letters === letters.toUpperCase() && letters !== letters.toLowerCase()
 }
 
-/** RFC 2919, RFC 2369, and the old way to say it. */
+/** RFC 2919, RFC 2369, and the older Precedence field. */
 function isList(fields: readonly HeaderField[]): boolean {
   const named = fields.some(({ name }) => name === 'list-id' || name === 'list-post' || name === 'list-unsubscribe')
   return named || precedence(fields) === 'list'
 }
 
-/** RFC 3834 5 ("no" is what a person's mailer says), and what answering machines said before it. */
+/** RFC 3834 §5 ("no" means sent by a person), and the older fields of auto-responders. */
 function isAutoSubmitted(fields: readonly HeaderField[]): boolean {
   const field = fields.find(({ name }) => name === 'auto-submitted')
   if (field) return !/^\s*no\b/i.test(fieldText(field))

@@ -1,4 +1,4 @@
-// The MIME structure of a mail: its parts with their byte offsets, found in one pass over the lines.
+// Parses the MIME structure of a message: its parts with their byte offsets, in one pass over the lines.
 
 import type { Buffer } from 'node:buffer'
 import { asBuffer } from './charset.ts'
@@ -6,21 +6,21 @@ import { type HeaderField, readHeaders } from './headers.ts'
 import type { Part } from './message.ts'
 import { describePart, isMessage } from './part.ts'
 
-/** Bounds of a mail's structure (architecture decision 13). What lies beyond is kept raw, but is no part of its own. */
+/** Limits of a message's structure (architecture decision 13). Content beyond is stored raw, without parts of its own. */
 export const PARTS_MAX = 1000
 export const DEPTH_MAX = 100
 
 export interface Structure {
   root: Part
-  /** The mail's own header. */
+  /** The header fields of the message itself. */
   fields: HeaderField[]
-  /** Which bound was broken, one short sentence; null when none. */
+  /** The exceeded limit, one short sentence; null when none. */
   problem: string | null
 }
 
 /**
- * Reads the structure. Part ids are IMAP's (RFC 9051 6.4.5); a multipart that is the body of a mail has no number there
- * and is called "TEXT" ("2.TEXT" inside message 2), as IMAP names that section. Linear in the bytes, never throws.
+ * Reads the structure. Part ids are IMAP's (RFC 9051 6.4.5); a multipart that is the body of a message has no number there
+ * and is named "TEXT" ("2.TEXT" inside message 2), as IMAP names that section. Linear in the bytes, never throws.
  */
 export function readStructure(bytes: Uint8Array): Structure {
   return new StructureWalk(asBuffer(bytes)).run()
@@ -64,14 +64,14 @@ interface OpenPart {
 const LF = 10
 const CR = 13
 const DASH = 45
-/** Says that no part may be opened any more. */
+/** Returned when the part limit is reached. */
 const STOP = -1
 
 class StructureWalk {
   private readonly bytes: Buffer
   /** From the root to the innermost part. */
   private readonly open: OpenPart[] = []
-  /** Live boundaries and the place of their multipart in `open`: where two are the same, the inner one counts. */
+  /** Active boundaries and the index of their multipart in `open`; of equal boundaries the inner one is kept. */
   private readonly boundaries = new Map<string, number>()
   private longest = 0
   private count = 0
@@ -88,7 +88,7 @@ class StructureWalk {
     const { bytes } = this
     const end = bytes.length
     let lineStart = pos
-    // One look at every byte is the bound on the whole: finding breaks by search costs 20 times as much on empty lines.
+    // A byte loop: indexOf for line breaks costs 20 times as much on empty lines.
     while (pos < end) {
       while (pos < end && bytes[pos] !== LF) pos++
       if (pos < end) pos++
@@ -108,7 +108,7 @@ class StructureWalk {
     return { root: this.open[0]!.part, fields: this.fields, problem: this.problem }
   }
 
-  /** Takes a line that may be a boundary; answers where reading goes on, null when it is none. */
+  /** Handles a line that may be a boundary; returns the offset to continue at, null when it is not one. */
   private boundaryLine(start: number, next: number): number | null {
     const found = this.match(start, endOfText(this.bytes, start, next))
     if (!found) return null
@@ -120,13 +120,13 @@ class StructureWalk {
       return next
     }
     if (this.count >= PARTS_MAX) {
-      this.problem ??= `The mail has more than ${PARTS_MAX} parts.`
+      this.problem ??= `The message has more than ${PARTS_MAX} parts.`
       return STOP
     }
     return this.begin(next, multipart.part)
   }
 
-  /** Opens the part that starts here, and the mail inside it where it is one; answers where its body starts. */
+  /** Opens the part that starts here, and the message inside it where it is one; returns where its body starts. */
   private begin(start: number, parent: Part | null): number {
     let at = start
     for (let outer = parent; ; ) {
@@ -146,10 +146,10 @@ class StructureWalk {
     }
   }
 
-  /** True while another level fits; the depth of a mail inside counts like that of a multipart. */
+  /** True while another level fits; an embedded message counts as a level, like a multipart. */
   private mayDescend(): boolean {
     if (this.open.length > DEPTH_MAX) this.problem ??= `The parts are nested deeper than ${DEPTH_MAX}.`
-    else if (this.count >= PARTS_MAX) this.problem ??= `The mail has more than ${PARTS_MAX} parts.`
+    else if (this.count >= PARTS_MAX) this.problem ??= `The message has more than ${PARTS_MAX} parts.`
     else return true
     return false
   }
@@ -169,7 +169,7 @@ class StructureWalk {
     multipart.boundary = null
   }
 
-  /** Ends the parts inside the multipart at this place; the line break before a boundary belongs to the boundary. */
+  /** Ends the parts inside the multipart at this index; the line break before a boundary belongs to the boundary (RFC 2046 §5.1.1). */
   private closeAbove(at: number, lineStart: number): void {
     const end = endOfText(this.bytes, 0, lineStart)
     while (this.open.length > at + 1) {

@@ -1,49 +1,49 @@
-// The trace we leave on a mail: our fields in front, and nothing left in it that pretends to be ours.
+// Adds the trace fields of a received message on top, and removes forged fields that claim to be ours (RFC 8601 §5).
 
 import { isIP, isIPv6 } from 'node:net'
-import type { Arrival, OwnMail } from './message.ts'
+import type { Arrival, OwnMessage } from './message.ts'
 
 const LF = 10
 const SPACE = 32
 const TAB = 9
-/** More of an Authentication-Results field is not read to find whose it is. */
+/** Bytes of an Authentication-Results field that are read to find its authserv-id. */
 const AUTHSERV_ID_BYTES_MAX = 4096
 
-/** Fields that only the receiving host may write: Return-Path (RFC 5321 4.4), Received-SPF, spam verdicts, and its own results. */
+/** Fields only the receiving host may add: Return-Path (RFC 5321 §4.4), Received-SPF, spam verdicts, and its own results. */
 const OURS = /^(?:return-path|received-spf|x-spam-[!-9;-~]*|authentication-results)[ \t]*:/i
 const RESULTS = /^authentication-results/i
 /** The longest name we look for is shorter than this. */
 const NAME_BYTES_MAX = 100
 
 /**
- * The mail as it is stored: Return-Path, Authentication-Results and Received in front (RFC 8601 4.1: above the other trace
- * fields), and whatever claimed to be one of these of ours taken out (RFC 8601 5). All else stays byte for byte.
+ * The message as it is stored: Return-Path, Authentication-Results and Received in front (RFC 8601 4.1: above the other trace
+ * fields), with forged fields of these names removed (RFC 8601 §5). All other bytes are unchanged.
  */
 export function addTrace(bytes: Uint8Array, arrival: Arrival, resultsHeader: string): Uint8Array {
-  return inFront(bytes, arrival, { results: resultsHeader, received: receivedValue(arrival) })
+  return prependFields(bytes, arrival, { results: resultsHeader, received: receivedValue(arrival) })
 }
 
 /**
- * The same for a mail that was sent from this appliance: no host handed it in, so none is named, and who sent it has signed in
- * (RFC 8601 2.7.4).
+ * The same for a message sent from this appliance: no client host is named, and the sender was authenticated
+ * (RFC 8601 §2.7.4).
  */
-export function addOwnTrace(bytes: Uint8Array, own: OwnMail): Uint8Array {
-  return inFront(bytes, own, {
+export function addOwnTrace(bytes: Uint8Array, own: OwnMessage): Uint8Array {
+  return prependFields(bytes, own, {
     results: `${own.hostName};\r\n auth=pass reason="sent from this appliance"`,
     received: `by ${own.hostName} with local ${receipt(own)}`,
   })
 }
 
-/** Where and when a mail was taken, and for whom. */
+/** Where and when a message was received, and for which recipient. */
 type Receipt = Pick<Arrival, 'mailFrom' | 'hostName' | 'queueId' | 'rcptTo' | 'receivedAt'>
 
-function inFront(bytes: Uint8Array, taken: Receipt, values: { results: string; received: string }): Uint8Array {
+function prependFields(bytes: Uint8Array, info: Receipt, values: { results: string; received: string }): Uint8Array {
   const front = Buffer.from(
-    `Return-Path: <${printable(taken.mailFrom).replace(/[<>]/g, '')}>\r\n` +
+    `Return-Path: <${printable(info.mailFrom).replace(/[<>]/g, '')}>\r\n` +
       `Authentication-Results: ${values.results}\r\n` +
       `Received: ${values.received}\r\n`,
   )
-  const cuts = forgedFields(bytes, taken.hostName)
+  const cuts = forgedFields(bytes, info.hostName)
   const removed = cuts.reduce((sum, cut) => sum + cut.end - cut.start, 0)
   const out = new Uint8Array(front.length + bytes.length - removed)
   out.set(front)
@@ -71,10 +71,10 @@ function receivedValue(arrival: Arrival): string {
 
 function receipt({ queueId, rcptTo, receivedAt }: Receipt): string {
   const recipient = rcptTo === null ? '' : `\r\n for <${printable(rcptTo).replace(/[<>]/g, '')}>`
-  return `id ${queueId}${recipient};\r\n ${mailDate(receivedAt)}`
+  return `id ${queueId}${recipient};\r\n ${rfc5322Date(receivedAt)}`
 }
 
-/** A domain or an address literal: what else HELO said is not repeated. */
+/** A domain or an address literal; any other HELO argument is not repeated. */
 function isHost(text: string): boolean {
   return /^(?=.{1,255}$)(?:[a-z0-9_](?:[a-z0-9._-]*[a-z0-9_])?|\[[a-z0-9.:]+\])$/i.test(text)
 }
@@ -83,8 +83,8 @@ function printable(text: string): string {
   return text.replace(/[\p{Cc}\u2028\u2029]/gu, '')
 }
 
-/** RFC 5322 3.3, always UTC. */
-export function mailDate(ms: number): string {
+/** A date in the format of RFC 5322 §3.3, always UTC. */
+export function rfc5322Date(ms: number): string {
   return new Date(ms).toUTCString().replace('GMT', '+0000')
 }
 
@@ -93,7 +93,7 @@ interface Cut {
   end: number
 }
 
-/** One pass over the header, whatever its size: a forged field must not hide behind a bound of the parser. */
+/** One pass over the whole header: a forged field must not be hidden behind a limit of the parser. */
 function forgedFields(bytes: Uint8Array, hostName: string): Cut[] {
   const cuts: Cut[] = []
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
@@ -126,7 +126,7 @@ function claimsHost(text: Buffer, start: number, end: number, hostName: string):
   const field = text.toString('latin1', start, Math.min(end, start + AUTHSERV_ID_BYTES_MAX))
   const host = hostName.toLowerCase()
   const id = authservId(field.slice(field.indexOf(':') + 1))
-  // What we cannot read, another reader may read as ours.
+  // An authserv-id we cannot parse, another client may read as ours.
   if (id === null) return text.toString('latin1', start, end).toLowerCase().includes(host)
   return id.toLowerCase().replace(/\.$/, '') === host
 }

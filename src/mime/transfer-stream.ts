@@ -1,15 +1,15 @@
-// Content-Transfer-Encodings undone piece by piece: the same bytes as transfer.ts makes of the whole, without holding it.
+// Decodes Content-Transfer-Encodings as a stream: the same result as transfer.ts, without the whole body in memory.
 
 import { Base64Groups, decodeQuotedPrintable } from './transfer.ts'
 
 export interface TransferDecoder {
-  /** What the next piece decodes to, as far as it is certain. */
+  /** The bytes the next piece decodes to; an incomplete rest is buffered. */
   push(piece: Uint8Array): Uint8Array
-  /** What was still waiting for more. */
+  /** The bytes of the buffered rest. */
   end(): Uint8Array
 }
 
-/** @returns null for encodings that change nothing (7bit, 8bit, binary and unknown ones) */
+/** @returns null for identity encodings (7bit, 8bit, binary and unknown ones) */
 export function decodeStream(encoding: string | null): TransferDecoder | null {
   if (encoding === 'base64') return new Base64Stream()
   return encoding === 'quoted-printable' ? new QuotedPrintableStream() : null
@@ -31,22 +31,22 @@ class Base64Stream implements TransferDecoder {
 
 const LF = 10
 
-/** Every line stands for itself: whole lines are decoded, the beginning of the next one waits. */
+/** Lines are independent: complete lines are decoded, the start of the next one is buffered. */
 class QuotedPrintableStream implements TransferDecoder {
-  #waiting: Uint8Array[] = []
+  #buffered: Uint8Array[] = []
 
   push(piece: Uint8Array): Uint8Array {
     const cut = piece.lastIndexOf(LF) + 1
     if (cut === 0) {
-      this.#waiting.push(piece)
+      this.#buffered.push(piece)
       return NOTHING
     }
-    const lines = Buffer.concat([...this.#waiting, piece.subarray(0, cut)])
-    this.#waiting = cut < piece.length ? [piece.subarray(cut)] : []
+    const lines = Buffer.concat([...this.#buffered, piece.subarray(0, cut)])
+    this.#buffered = cut < piece.length ? [piece.subarray(cut)] : []
     return decodeQuotedPrintable(lines)
   }
 
   end(): Uint8Array {
-    return decodeQuotedPrintable(Buffer.concat(this.#waiting))
+    return decodeQuotedPrintable(Buffer.concat(this.#buffered))
   }
 }

@@ -1,4 +1,4 @@
-// Content-Transfer-Encodings undone: base64 and quoted-printable, garbage included, in linear time.
+// Decodes base64 and quoted-printable, tolerating malformed input, in linear time.
 
 import { Buffer } from 'node:buffer'
 import { asBuffer } from './charset.ts'
@@ -21,8 +21,8 @@ for (let value = 0; value < 16; value++) {
 }
 
 /**
- * Bytes of base64 text. Characters outside the alphabet are passed over (RFC 2045 6.8); padding in the middle, as in
- * base64 blocks set one behind the other, ends a group of four, and decoding goes on behind it.
+ * Bytes of base64 text. Characters outside the alphabet are skipped (RFC 2045 §6.8); padding in the middle, as in
+ * base64 blocks concatenated, ends a group of four, and decoding continues behind it.
  */
 export function decodeBase64(body: Uint8Array): Uint8Array {
   const buffer = asBuffer(body)
@@ -40,28 +40,28 @@ function decodeOddBase64(body: Buffer): Uint8Array {
   return new Base64Groups().decode(body)
 }
 
-/** Groups of four characters, which may begin in one stretch of the text and end in the next. */
+/** Decodes groups of four characters, which may be split between two pieces of the text. */
 export class Base64Groups {
   #bits = 0
-  #held = 0
+  #count = 0
 
-  decode(stretch: Uint8Array): Uint8Array {
-    const out = Buffer.allocUnsafe(Math.ceil(stretch.length / 4) * 3 + 3)
+  decode(piece: Uint8Array): Uint8Array {
+    const out = Buffer.allocUnsafe(Math.ceil(piece.length / 4) * 3 + 3)
     let length = 0
     let bits = this.#bits
-    let held = this.#held
-    for (let at = 0; at < stretch.length; at++) {
-      const byte = stretch[at]!
+    let count = this.#count
+    for (let at = 0; at < piece.length; at++) {
+      const byte = piece[at]!
       const value = BASE64[byte]!
       if (value >= 0) {
         bits = ((bits << 6) | value) & 0xffffff
-        if (++held === 1) continue
-        out[length++] = bits >> (8 - held * 2)
-        if (held === 4) held = 0
-      } else if (byte === EQUALS) held = 0
+        if (++count === 1) continue
+        out[length++] = bits >> (8 - count * 2)
+        if (count === 4) count = 0
+      } else if (byte === EQUALS) count = 0
     }
     this.#bits = bits
-    this.#held = held
+    this.#count = count
     return out.subarray(0, length)
   }
 }
@@ -73,7 +73,7 @@ export class Base64Groups {
 export function decodeQuotedPrintable(body: Uint8Array, inWord = false): Uint8Array {
   const out = Buffer.allocUnsafe(body.length)
   let length = 0
-  /** Where the line's white space began in what was written, when nothing but white space came since. */
+  /** Offset in `out` of trailing white space of the current line; -1 for none. */
   let blank = -1
   let at = 0
   while (at < body.length) {

@@ -1,4 +1,4 @@
-// What a reader sees of a mail: its header and the two forms of its body, read from its bytes, decoded and cut.
+// Reads the displayed parts of a message: its header and the two forms of its body, decoded and cut to length.
 
 import { HTML_MAX, htmlToText } from '../html/visible-text.ts'
 import { decodeHeader, decodeText, encodedBytes } from './decode.ts'
@@ -6,11 +6,11 @@ import { fieldText, HEADER_BYTES_MAX, readHeaders } from './headers.ts'
 import type { Part } from './message.ts'
 import { declaredCharset, findPart } from './structure.ts'
 
-/** Gives the bytes of a mail from `start` to `end` (exclusive). */
+/** Reads the bytes of a message from `start` to `end` (exclusive). */
 export type ReadBytes = (start: number, end: number) => Promise<Uint8Array>
 
-/** How a mail is put together, as far as showing it needs to know. */
-export interface Layout {
+/** The structure of a message as far as displaying it needs. */
+export interface MessageLayout {
   sizeBytes: number
   root: Part | null
   textPart: string | null
@@ -19,33 +19,33 @@ export interface Layout {
 
 /** Header fields shown of one message (decisions §10.3). */
 export const FIELDS_MAX = 200
-/** Bytes read of one part, whatever was asked for: decoding more would hold up everybody else. */
+/** Bytes read of one part at most: decoding more would block the event loop. */
 export const BODY_BYTES_MAX = 4 * 1024 * 1024
 
 // A code point takes at most four bytes in the character sets of mail.
 const BYTES_PER_CHAR = 4
 
-export interface Bodies {
+export interface DecodedBodies {
   text: string | null
   html: string | null
   textSource: 'text' | 'html' | 'none'
   truncated: { text: boolean; html: boolean }
 }
 
-export interface Field {
+export interface DecodedField {
   /** As written. */
   name: string
   value: string
 }
 
-interface Content {
+interface CutText {
   content: string
   /** True when the part has more bytes than were read. */
   more: boolean
 }
 
 /** Both bodies, each cut at `chars` code points. Where there is no text part, the text is made from the HTML. */
-export async function readBodies(read: ReadBytes, layout: Layout, chars: number): Promise<Bodies> {
+export async function readBodies(read: ReadBytes, layout: MessageLayout, chars: number): Promise<DecodedBodies> {
   const textPart = partNamed(layout, layout.textPart)
   const htmlPart = partNamed(layout, layout.htmlPart)
   const text = textPart && (await readPart(read, textPart, chars * BYTES_PER_CHAR))
@@ -63,7 +63,7 @@ export async function readBodies(read: ReadBytes, layout: Layout, chars: number)
 }
 
 /** The first FIELDS_MAX fields of the header, in its order. */
-export async function readHeader(read: ReadBytes, { sizeBytes, root }: Layout): Promise<Field[]> {
+export async function readHeader(read: ReadBytes, { sizeBytes, root }: MessageLayout): Promise<DecodedField[]> {
   const end = Math.min(root?.bodyStart ?? sizeBytes, sizeBytes, HEADER_BYTES_MAX)
   const bytes = await read(0, end)
   return readHeaders(bytes)
@@ -74,18 +74,18 @@ export async function readHeader(read: ReadBytes, { sizeBytes, root }: Layout): 
     }))
 }
 
-function partNamed({ root }: Layout, id: string | null): Part | null {
+function partNamed({ root }: MessageLayout, id: string | null): Part | null {
   return (root && id !== null && findPart(root, id)) || null
 }
 
-async function readPart(read: ReadBytes, part: Part, room: number): Promise<Content> {
+async function readPart(read: ReadBytes, part: Part, room: number): Promise<CutText> {
   const wanted = Math.min(encodedBytes(room, part.encoding), BODY_BYTES_MAX)
   const end = Math.min(part.bodyEnd, part.bodyStart + wanted)
   const bytes = await read(part.bodyStart, end)
   return { content: decodeText(bytes, part), more: end < part.bodyEnd }
 }
 
-function cut(body: Content | null, chars: number): { content: string | null; truncated: boolean } {
+function cut(body: CutText | null, chars: number): { content: string | null; truncated: boolean } {
   if (!body) return { content: null, truncated: false }
   const { content, more } = body
   // A code point has at most two code units: shorter texts need not be counted.

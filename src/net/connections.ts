@@ -1,14 +1,14 @@
-// Open connections, counted by where they come from.
+// Counts open connections, in total and per source address.
 
 import ipaddr from 'ipaddr.js'
 
-/** Limits of open connections: in all, and of one source. */
+/** Limits of open connections: in total and per source. */
 export interface ConnectionLimits {
   total: number
   perAddress: number
 }
 
-export class Connections {
+export class ConnectionCounter {
   readonly #limits: ConnectionLimits
   readonly #bySource = new Map<string, number>()
   #total = 0
@@ -21,18 +21,18 @@ export class Connections {
     return this.#total
   }
 
-  /** Takes a place for a fresh socket. @returns false when there is none; true obliges to `leave` */
-  enter(): boolean {
+  /** Counts a new socket. @returns false when the total limit is reached; after true the caller must call `close` */
+  open(): boolean {
     if (this.#total >= this.#limits.total) return false
     this.#total++
     return true
   }
 
-  leave(): void {
+  close(): void {
     this.#total--
   }
 
-  /** Counts a connection for its source. @returns how to end the count, or null when the source has too many */
+  /** Counts a connection for its source. @returns a function that ends the count, or null when the source has too many */
   count(address: string): (() => void) | null {
     const source = sourceOf(address)
     const open = this.#bySource.get(source) ?? 0
@@ -46,12 +46,12 @@ export class Connections {
   }
 }
 
-/** The plain form of an address: IPv4 inside IPv6 as IPv4, IPv6 in its short spelling. */
+/** The canonical form of an address: IPv4-mapped IPv6 as IPv4, IPv6 compressed. */
 export function plainAddress(address: string): string {
   return ipaddr.isValid(address) ? ipaddr.process(address).toString() : address
 }
 
-/** What counts as one source: an IPv4 address, or the /64 of an IPv6 one, which a single customer is given. */
+/** The source of an address: the IPv4 address itself, or the /64 prefix of an IPv6 address, the usual size for one customer. */
 export function sourceOf(address: string): string {
   if (!ipaddr.isValid(address)) return address
   const parsed = ipaddr.process(address)

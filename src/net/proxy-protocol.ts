@@ -1,4 +1,4 @@
-// The PROXY protocol, versions 1 and 2: a proxy in front tells who really connected, before the first word.
+// PROXY protocol, versions 1 and 2: a proxy sends the client's address in a header before the first byte of the connection.
 
 import type { Socket } from 'node:net'
 import { isIPv4, isIPv6 } from 'node:net'
@@ -9,13 +9,13 @@ export const PROXY_MS = 10_000
 
 /** Longest header of version 1 in bytes with its CRLF (section 2.1 of the protocol). */
 export const MAX_V1_BYTES = 107
-/** Longest header of version 2 in bytes: addresses and a few additions (certificate, endpoint id). */
+/** Longest header of version 2 in bytes: addresses and some TLVs (certificate, endpoint id). */
 export const MAX_V2_BYTES = 2048
 
 const SIGNATURE = Buffer.from('0d0a0d0a000d0a515549540a', 'hex')
 const V2_FIXED = 16
 
-/** Where the connection really comes from; null when the proxy speaks for itself (its own health check). */
+/** The client's address and port; null for a connection of the proxy itself (health check). */
 export interface ProxySource {
   address: string
   port: number
@@ -57,7 +57,7 @@ function readBinary(bytes: Buffer): ProxyHeader {
   const end = V2_FIXED + length
   if (version !== 2 || command > 1 || end > MAX_V2_BYTES) return 'wrong'
   if (bytes.length < end) return 'more'
-  // LOCAL, or PROXY without addresses: the connection counts as the proxy's own.
+  // LOCAL, or PROXY without addresses: a connection of the proxy itself.
   if (command === 0 || family === 0) return { bytes: end, source: null }
   if (family === 0x11 && length >= 12) {
     return { bytes: end, source: { address: bytes.subarray(16, 20).join('.'), port: bytes.readUInt16BE(24) } }
@@ -70,26 +70,26 @@ function readBinary(bytes: Buffer): ProxyHeader {
 }
 
 /**
- * Takes the header off a fresh socket and leaves what follows it unread.
- * @returns 'wrong' for anything else, for a peer that closes, and when it does not come in time
+ * Reads the header from a new socket and leaves the bytes behind it unread.
+ * @returns 'wrong' for a malformed or missing header, a closed connection, and after PROXY_MS
  */
 export function takeProxyHeader(socket: Socket, clock: Clock): Promise<{ source: ProxySource | null } | 'wrong'> {
   return new Promise((resolve) => {
     let bytes: Buffer = Buffer.alloc(0)
-    const timer = clock.after(PROXY_MS, () => settle('wrong'))
-    const settle = (result: { source: ProxySource | null } | 'wrong') => {
+    const timer = clock.after(PROXY_MS, () => finish('wrong'))
+    const finish = (result: { source: ProxySource | null } | 'wrong') => {
       timer.cancel()
       socket.off('readable', read).off('end', fail).off('close', fail)
       resolve(result)
     }
-    const fail = () => settle('wrong')
+    const fail = () => finish('wrong')
     const read = () => {
       for (let piece = socket.read(); piece !== null; piece = socket.read()) bytes = Buffer.concat([bytes, piece])
       const header = readProxyHeader(bytes)
       if (header === 'more') return
-      if (header === 'wrong') return settle('wrong')
+      if (header === 'wrong') return finish('wrong')
       if (bytes.length > header.bytes) socket.unshift(bytes.subarray(header.bytes))
-      settle({ source: header.source })
+      finish({ source: header.source })
     }
     socket.on('readable', read).on('end', fail).on('close', fail)
   })

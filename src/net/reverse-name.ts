@@ -1,17 +1,17 @@
-// The name of a peer: what its address says in reverse, believed when the name says the address too.
+// Forward-confirmed reverse DNS: the PTR name of an address, when that name resolves back to the address (RFC 8601 §2.7.3).
 
 import ipaddr from 'ipaddr.js'
 import type { Resolver } from '../base/resolver.ts'
 import { plainAddress } from './connections.ts'
 
-/** `none`: the address has no name that leads back to it. `unknown`: DNS did not say. */
+/** `none`: no name of the address resolves back to it. `unknown`: DNS failed. */
 export type RemoteName = { name: string } | 'none' | 'unknown'
 
-// An address may have any number of names; the first few tell.
+// An address may have any number of PTR records; only the first few are checked.
 const MAX_NAMES = 3
 const HOST_NAME = /^(?=.{1,253}$)[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?)*$/
 
-/** Asks for PTR and for the addresses of what comes back (RFC 8601 2.7.3 "iprev"). Never throws. */
+/** Looks up PTR, then A or AAAA of each name (RFC 8601 §2.7.3 "iprev"). Never throws. */
 export async function findRemoteName(address: string, resolver: Resolver): Promise<RemoteName> {
   if (!ipaddr.isValid(address)) return 'unknown'
   const type = ipaddr.process(address).kind() === 'ipv4' ? 'A' : 'AAAA'
@@ -19,7 +19,7 @@ export async function findRemoteName(address: string, resolver: Resolver): Promi
     const found = await resolver.resolve(reverseName(address), 'PTR')
     for (const each of found.slice(0, MAX_NAMES)) {
       const name = String(each).toLowerCase().replace(/\.$/, '')
-      if (HOST_NAME.test(name) && (await leadsTo(name, type, address, resolver))) return { name }
+      if (HOST_NAME.test(name) && (await resolvesTo(name, type, address, resolver))) return { name }
     }
     return 'none'
   } catch (error) {
@@ -27,7 +27,7 @@ export async function findRemoteName(address: string, resolver: Resolver): Promi
   }
 }
 
-async function leadsTo(name: string, type: string, address: string, resolver: Resolver): Promise<boolean> {
+async function resolvesTo(name: string, type: string, address: string, resolver: Resolver): Promise<boolean> {
   try {
     const addresses = await resolver.resolve(name, type)
     return addresses.some((found) => plainAddress(String(found)) === plainAddress(address))

@@ -1,4 +1,4 @@
-// The address reports about a mail come back to: it names the mail, and nobody but this house can make one.
+// The VERP address that receives reports about a message: it encodes the message's key, and a MAC makes it unforgeable.
 
 import { timingSafeEqual } from 'node:crypto'
 import type { Vault } from '../base/secrets.ts'
@@ -6,20 +6,20 @@ import type { Config } from '../config/config.ts'
 import { bounceDomain } from '../directory/domain-name.ts'
 
 const PURPOSE = 'bounce-address'
-/** The mail's key in base36: enough for 10^14 mails. Characters. */
+/** Length of the message's key in base36: enough for 10^14 messages. Characters. */
 const NUMBER_LENGTH = 9
-/** Base36 characters of the proof: 77 bits, far beyond what can be tried over SMTP. */
+/** Base36 characters of the MAC: 77 bits, more than an attacker can guess over SMTP. */
 const PROOF_LENGTH = 15
 const LOCAL_PART = /^b\+([0-9a-z]{9})([0-9a-z]{15})$/
 const FEEDBACK_LOCAL_PART = 'fbl'
 
-/** The envelope sender of a mail, `b+…@bounce.<mail host>` (decisions §8.1). Nothing of it is stored. */
+/** The envelope sender of a message, `b+…@bounce.<mail host>` (decisions §8.1). It is computed, not stored. */
 export function bounceAddress(vault: Vault, config: Pick<Config, 'MAIL_HOSTS'>, emailN: number): string {
   const number = emailN.toString(36).padStart(NUMBER_LENGTH, '0')
   return `b+${number}${proof(vault, number)}@${bounceDomain(config.MAIL_HOSTS[0]!)}`
 }
 
-/** The key of the mail an address was made for; null when this house did not make it. Any case: some servers fold it. */
+/** The key of the message an address encodes; null when its MAC is wrong. Case-insensitive, because some servers fold the case. */
 export function readBounceAddress(vault: Vault, config: Pick<Config, 'MAIL_HOSTS'>, address: string): number | null {
   const [local, domain] = splitAddress(address)
   const match = LOCAL_PART.exec(local)
@@ -28,13 +28,13 @@ export function readBounceAddress(vault: Vault, config: Pick<Config, 'MAIL_HOSTS
   return timingSafeEqual(expected, Buffer.from(match[2]!)) ? Number.parseInt(match[1]!, 36) : null
 }
 
-/** True for where complaints come to (RFC 5965), `fbl@bounce.<mail host>`, under any of our names. */
+/** True for the address that receives complaints (RFC 5965), `fbl@bounce.<mail host>`, for any of our host names. */
 export function isFeedbackAddress(config: Pick<Config, 'MAIL_HOSTS'>, address: string): boolean {
   const [local, domain] = splitAddress(address)
   return local === FEEDBACK_LOCAL_PART && isBounceDomain(config, domain)
 }
 
-/** True for `bounce.<mail host>` of any of our names; in any case. */
+/** True for `bounce.<mail host>` of any of our host names. Case-insensitive. */
 export function isBounceDomain(config: Pick<Config, 'MAIL_HOSTS'>, domain: string): boolean {
   return config.MAIL_HOSTS.some((host) => bounceDomain(host) === domain.toLowerCase())
 }

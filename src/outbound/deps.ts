@@ -1,10 +1,10 @@
-// What every part of sending is made of.
+// The dependencies shared by all modules of `outbound/`.
 
 import type { Clock } from '../base/clock.ts'
 import type { ClockDoubt } from '../base/clock-guard.ts'
 import type { ProductError } from '../base/errors.ts'
 import type { Log } from '../base/log.ts'
-import type { Wake } from '../base/notifier.ts'
+import type { Notifier } from '../base/notifier.ts'
 import type { Resolver } from '../base/resolver.ts'
 import type { Vault } from '../base/secrets.ts'
 import type { Config } from '../config/config.ts'
@@ -13,16 +13,16 @@ import type { Directory } from '../directory/directory.ts'
 import type { Outbox } from '../events/outbox.ts'
 import type { Store } from '../store/store.ts'
 
-/** A limit on what a mailbox sends, beside those of its accounts. */
+/** A limit on what a mailbox sends, in addition to the quotas of its sending accounts. */
 export interface SendLimit {
-  /** Takes room for so many recipients inside the unit of work that queues the message. @returns null when there was room, else why not */
+  /** Reserves quota for the recipients in the unit of work that queues the message. @returns null when reserved, else the error */
   take(tx: Tx, mailboxId: string, recipients: number): Promise<ProductError | null>
 }
 
 export interface OutboundParts {
   db: Db
   clock: Clock
-  /** While it holds, nothing that waits expires. */
+  /** While it doubts the clock, no queued delivery expires. */
   guard: ClockDoubt
   log: Log
   config: Config
@@ -31,5 +31,5 @@ export interface OutboundParts {
   directory: Directory
   store: Store
   outbox: Outbox
-  wake: Wake
+  notifier: Notifier
 }

@@ -5,7 +5,7 @@ import type { Email, Provider } from './records.ts'
 
 /**
  * The address an SMTP account sends with: its Return-Path setting, else its `from_email`, else the address it signs in with.
- * Servers that check sender ownership take no other. Null for an account without any.
+ * Servers that check sender ownership accept no other. Null for an account without any of them.
  */
 export function accountSender(provider: Pick<Provider, 'returnPath' | 'fromEmail' | 'smtpUsername'>): string | null {
   return provider.returnPath ?? provider.fromEmail ?? parseMailbox(provider.smtpUsername ?? '')?.email ?? null
@@ -13,8 +13,8 @@ export function accountSender(provider: Pick<Provider, 'returnPath' | 'fromEmail
 
 /**
  * The envelope sender of a message that leaves the appliance.
- * @param provider the account it goes through; null for our own MTA
- * @param verp the address of our own that names the message (bounce-address.ts)
+ * @param provider the account that carries it; null for our own MTA
+ * @param verp our own address that identifies the message (bounce-address.ts)
  */
 export function envelopeSender(
   { returnPath, from }: Pick<Email, 'returnPath' | 'from'>,
@@ -23,7 +23,7 @@ export function envelopeSender(
 ): string {
   if (returnPath !== null) return returnPath
   if (provider?.type !== 'smtp') return verp
-  // A Return-Path that was set is wanted even where the server would take any other.
+  // A configured Return-Path wins even when the server accepts other envelope senders.
   if (provider.returnPath === null && provider.takesVerp) return verp
   return accountSender(provider) ?? from.email
 }

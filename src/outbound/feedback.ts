@@ -1,4 +1,4 @@
-// What reports that came back mean for the deliveries they are about.
+// Applies bounce and complaint reports to the deliveries they are about.
 
 import { getDomain } from 'tldts'
 import type { Tx } from '../db/db.ts'
@@ -10,22 +10,22 @@ import type { Fate } from './log/delivery-transitions.ts'
 import type { Emails } from './log/emails.ts'
 import type { Delivery, Email, Outcome } from './records.ts'
 
-/** A report that came in. */
+/** A received report. */
 export interface ArrivedReport {
   report: Report
-  /** The mail whose own address it came to (see bounce-address.ts); null when it came to the feedback address. */
+  /** Key of the message whose VERP address received it (see bounce-address.ts); null when the feedback address received it. */
   emailN: number | null
-  /** Domain of its From field, where that is authenticated; null where anybody may have written it. */
+  /** Domain of its From field when it is authenticated; null when it is not. */
   voucher: string | null
   /** ms */
   receivedAt: number
 }
 
-/** What came of it. */
+/** The result of applying a report. */
 export interface Applied {
-  /** The mail it is about; null when nobody knows, or nobody may be believed. */
+  /** The message it is about; null when it is unknown or the report cannot be trusted. */
   email: Email | null
-  /** How many deliveries it changed. */
+  /** Number of deliveries it changed. */
   moved: number
   /** One sentence for the log. */
   detail: string
@@ -36,7 +36,7 @@ interface Parts extends Pick<OutboundParts, 'db' | 'vault' | 'config'> {
   fate: Pick<Fate, 'apply'>
 }
 
-/** A mail and those of its deliveries the report may speak of. */
+/** A message, and its deliveries that the report may change (`open`). */
 interface Subject {
   email: Email
   all: readonly Delivery[]
@@ -48,7 +48,7 @@ interface Verdict {
   outcome: Outcome
 }
 
-/** RFC 6591 and its kin: they tell that a check failed, not that somebody complains. */
+/** Feedback types of RFC 6591 and similar: they report a failed check, not a complaint. */
 const NO_COMPLAINT = new Set(['auth-failure', 'dmarc', 'dkim', 'spf'])
 
 export class Feedback {
@@ -59,12 +59,12 @@ export class Feedback {
   }
 
   /**
-   * Applies a report to the recipients of the one mail it is about, in one unit of work.
+   * Applies a report to the recipients of the message it is about, in one unit of work.
    *
-   * Anybody can write a report. It is believed when it shows what a stranger cannot know: the address made for the mail, which
-   * only those who got the mail have seen. A Message-ID alone proves nothing, since mails are forwarded and archived: then the
-   * report must be authenticated, and only counts for recipients at the domain that vouches for it.
-   * @param also what else belongs to the same unit of work
+   * Reports can be forged. A report is trusted when it contains the VERP address of the message, which only those who received
+   * the message have seen. A Message-ID alone proves nothing, because messages are forwarded and archived: then the report must
+   * be authenticated, and it counts only for recipients at the authenticated domain.
+   * @param also further writes of the same unit of work
    */
   async receive(
     arrived: ArrivedReport,
@@ -105,7 +105,7 @@ export class Feedback {
   }
 }
 
-/** True when mail to the address is the business of that domain: both belong to one registered name. */
+/** True when the address and the authenticated domain have the same registered (organizational) domain. */
 function speaksFor(voucher: string, address: string): boolean {
   const domain = address.slice(address.lastIndexOf('@') + 1).toLowerCase()
   const registered = getDomain(domain, { allowPrivateDomains: true }) ?? domain
@@ -116,14 +116,14 @@ function verdictsOf({ report, receivedAt }: ArrivedReport, subject: Subject): Ve
   return report.kind === 'bounce' ? bounces(report, subject, receivedAt) : complaints(report, subject, receivedAt)
 }
 
-/** Delays and successes change nothing: who took the mail is responsible for it, and tells when it fails for good. */
+/** Delays and successes change nothing: the server that accepted the message reports a final failure (RFC 5321 §6.1). */
 function bounces(report: BounceReport, subject: Subject, receivedAt: number): Verdict[] {
   const failed = report.recipients.filter(({ action }) => action === 'failed')
   return failed.flatMap((recipient) => {
     const { finalRecipient, originalRecipient } = recipient
     const named = findDelivery(subject.open, [originalRecipient, finalRecipient])
     if (named) return [{ delivery: named, outcome: bounceOf(recipient, report, receivedAt, null) }]
-    // The only recipient had the mail forwarded, and it failed there.
+    // The report names another address: the only recipient forwards their mail, and the forwarded message bounced.
     const [only] = subject.open
     if (!only || subject.all.length > 1) return []
     return [{ delivery: only, outcome: bounceOf(recipient, report, receivedAt, finalRecipient) }]
@@ -146,7 +146,7 @@ function bounceOf(
   return {
     kind: 'bounced',
     reply: shown,
-    // What is said of an address somewhere else is not held against the one that was written to.
+    // A failure at the forwarding target does not suppress the original recipient.
     type: forwardedTo === null ? type : 'undetermined',
     subType,
     reportingMta: report.reportingMta ?? remoteMta,
@@ -158,7 +158,7 @@ function bounceOf(
 function complaints(report: ComplaintReport, subject: Subject, receivedAt: number): Verdict[] {
   if (NO_COMPLAINT.has(report.feedbackWord)) return []
   const named = report.originalRecipients.map((email) => findDelivery(subject.open, [email]))
-  // A report that hides who complains is clear all the same when there is one recipient only.
+  // A report that redacts the recipient (RFC 6590) is unambiguous when the message has only one.
   const only = report.originalRecipients.length === 0 && subject.open.length === 1 ? subject.open[0] : undefined
   const found = new Set([...named, only].filter((delivery) => delivery !== undefined))
   const outcome: Outcome = {
@@ -175,7 +175,7 @@ function findDelivery(deliveries: readonly Delivery[], addresses: readonly (stri
   return deliveries.find(({ to }) => wanted.has(plain(to)))
 }
 
-/** Servers change case and quotes of an address on its way. */
+/** Normalizes an address, because servers change its case and quoting in transit. */
 function plain(address: string): string {
   return address.normalize('NFC').toLowerCase().replace(/["\\]/g, '')
 }

@@ -1,4 +1,4 @@
-// Delivery groups: several sending accounts under one name, and how mail is shared among them (decisions §3.4).
+// Delivery groups: several sending accounts under one name, and the strategy that distributes messages among them (decisions §3.4).
 
 import { conflict, invalid, notFound, ProductError } from '../base/errors.ts'
 import { newId } from '../base/ids.ts'
@@ -11,7 +11,7 @@ export type GroupStrategy = 'weighted' | 'round_robin' | 'failover'
 
 export interface GroupMember {
   providerId: string
-  /** Overrides the account's own percentage inside the group; null leaves it. */
+  /** Overrides the account's own percentage inside the group; null keeps it. */
   weight: number | null
   position: number
 }
@@ -27,7 +27,7 @@ export interface DeliveryGroup {
   updatedAt: number
 }
 
-/** A member as it is asked for; without a position it has its place in the list. */
+/** A member in a request; its position defaults to its index in the list. */
 export interface MemberInput {
   providerId: string
   weight?: number | null
@@ -41,7 +41,7 @@ export interface GroupChange {
 }
 
 export interface GroupsParts extends OutboundParts {
-  /** Those of the ids that are accounts of the team. */
+  /** Filters the ids to the sending accounts of the team. */
   ownProviders(reader: Reader, teamId: string, ids: readonly string[]): Promise<Set<string>>
   /** The address of a mailbox whose send_scope names the group. */
   namedBy(tx: Tx, teamId: string, groupId: string): Promise<string | undefined>
@@ -94,7 +94,7 @@ export class Groups {
   }
 
   /**
-   * Changes what is given; members replace the whole list.
+   * Changes the given fields; `members` replaces the whole list.
    * @throws ProductError not_found, conflict, validation_error, and what the precondition throws
    */
   async update(
@@ -137,7 +137,7 @@ export class Groups {
     })
   }
 
-  /** Those of the ids that are groups of the team. */
+  /** Filters the ids to the groups of the team. */
   async own(reader: Reader, teamId: string, ids: readonly string[]): Promise<Set<string>> {
     const rows = await reader.all<{ id: string }>(
       `SELECT id FROM delivery_groups WHERE team_id = ? AND id IN (${ids.map(() => '?').join(', ')})`,
@@ -146,7 +146,7 @@ export class Groups {
     return new Set(rows.map(({ id }) => id))
   }
 
-  /** Groups of a team in the order of the ids, for routing; ids that name none are left out. */
+  /** Groups of a team in the order of the ids, for routing; unknown ids are omitted. */
   async many(teamId: string, ids: readonly string[]): Promise<DeliveryGroup[]> {
     const { read } = this.#parts.db
     const rows = await read.all(
@@ -161,7 +161,7 @@ export class Groups {
     return found.sort((a, b) => ids.indexOf(a.id) - ids.indexOf(b.id))
   }
 
-  /** The name of a group the account is a member of. */
+  /** The name of one group that has the account as a member. */
   async naming(tx: Tx, providerId: string): Promise<string | undefined> {
     const row = await tx.get<{ name: string }>(
       `SELECT name FROM delivery_groups JOIN delivery_group_members ON delivery_group = n WHERE provider_id = ? LIMIT 1`,
@@ -170,7 +170,7 @@ export class Groups {
     return row?.name
   }
 
-  /** Whose turn it is in a round; the next call is for the next one. */
+  /** The round-robin counter of a group; each call increments it. */
   async nextTurn(tx: Tx, n: number): Promise<number> {
     const row = await tx.get<{ turn: number }>(
       'UPDATE delivery_groups SET turn = (turn + 1) % 1000000000 WHERE n = ? RETURNING turn',

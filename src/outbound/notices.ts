@@ -1,4 +1,4 @@
-// Tells who sent from a mailbox what could not be delivered: one report per mail and time, never about a report.
+// Sends DSNs to mailboxes for deliveries that failed: one DSN per message and run, never about a DSN.
 
 import { newId } from '../base/ids.ts'
 import { sha256 } from '../base/secrets.ts'
@@ -18,13 +18,13 @@ interface Parts extends OutboundParts {
   queue: Pick<Queue, 'add'>
 }
 
-/** Mails whose senders are told in one run. */
+/** Messages per run whose senders get a DSN. */
 const RUN_MAX = 100
 /** Decisions §6.2. */
 const LIFETIME_MS = 48 * 60 * 60 * 1000
 const REASON_MAX = 300
 
-/** What the first word of a status says to a person (decisions §6.2, §9.4). */
+/** The explanation for people of each status reason (decisions §6.2, §9.4). */
 const REASONS: ReadonlyMap<string, { status: string; reason: string }> = new Map([
   ['bounced', { status: '5.0.0', reason: 'The mail server of the recipient refused it.' }],
   ['bounced_after_accept', { status: '5.0.0', reason: 'It was taken at first, and then sent back.' }],
@@ -48,9 +48,9 @@ export class Notices {
   }
 
   /**
-   * Makes the reports that are due and puts them in the queue. Each is one unit of work with the note that it was made: what
+   * Composes the DSNs that are due and queues them. Queuing a DSN and clearing its due mark are one unit of work: a DSN that
    * fails stays due. One run at a time.
-   * @returns how many were made
+   * @returns the number of DSNs queued
    */
   run(): Promise<number> {
     this.#running ??= this.#runOnce().finally(() => {
@@ -77,7 +77,7 @@ export class Notices {
     const email = (await emails.byN([emailN]))[0]
     const due = (await emails.deliveriesOf(emailN)).filter(({ noticeDue }) => noticeDue)
     const ns = due.map(({ n }) => n)
-    // RFC 5321 6.1: a report is never answered by a report.
+    // RFC 5321 §6.1: no DSN is sent about a message with a null reverse-path.
     const mayTell = email !== undefined && email.mailboxId !== null && email.returnPath !== ''
     const mailbox = mayTell ? await directory.mailboxes.get(email.teamId, email.mailboxId!) : undefined
     if (!mayTell || mailbox === undefined || mailbox.status === 'deleted') {
@@ -132,12 +132,12 @@ export class Notices {
   }
 
   async #submit(emailN: number, deliveryNs: readonly number[], report: NewEmail): Promise<void> {
-    const { db, emails, queue, wake } = this.#parts
+    const { db, emails, queue, notifier: wake } = this.#parts
     await db.write(async (tx) => {
       await emails.noteNoticed(tx, emailN, deliveryNs)
       const accepted = await emails.insert(tx, report)
       await queue.add(tx, accepted.email, accepted.deliveries, report.queuedAt)
-      tx.afterCommit(() => wake.ring('deliver'))
+      tx.afterCommit(() => wake.notify('deliver'))
     })
   }
 }

@@ -1,4 +1,4 @@
-// Sending, put together: from a wish that was accepted to the fate of each of its copies.
+// Assembles the outbound modules: submission, queue, routing, transports, delivery log, billing.
 
 import { closeAll } from '../base/lifecycle.ts'
 import type { Reader } from '../db/db.ts'
@@ -47,24 +47,24 @@ export interface Outbound {
   queue: Queue
   waiting: WaitingMail
   suppressions: Suppressions
-  /** The money of teams. */
+  /** Balances of teams. */
   ledger: Ledger
-  /** What is to be paid for. */
+  /** Charges teams for deliveries. */
   meter: Meter
   feedback: Feedback
   notices: Notices
-  /** Mail of the appliance itself to people. */
+  /** Messages the appliance itself sends to people. */
   houseMail: HouseMail
-  /** Answers for people who are away. */
+  /** Vacation responses (RFC 5230). */
   vacationReplies: VacationReplies
   submitter: Submitter
-  /** Takes back what has not left. */
+  /** Cancels submissions that have not been handed over. */
   cancelling: Cancelling
-  /** The worker that empties the queue; one for a data folder. */
+  /** The worker that processes the queue; one per data folder. */
   runner(): Runner
   /** See `directory/mailbox-input.ts` ForeignIn. */
   foreignIn(reader: Reader, teamId: string, scope: SendScope): Promise<ReadonlySet<string>>
-  /** Ends connections to the accounts of others. */
+  /** Closes the connections to sending accounts. */
   close(): Promise<void>
 }
 
@@ -126,7 +126,7 @@ export function openOutbound(parts: OutboundParts & { allowance: SendLimit }): O
   }
 }
 
-/** The sending accounts and what carries mail for them: each knows the other, since accounts are checked by what carries for them. */
+/** The sending accounts and their transports. Each needs the other, because a transport also checks its account. */
 function openAccounts(parts: OutboundParts & { vacationReplies: VacationReplies }) {
   const { mailboxes } = parts.directory
   const groups: Groups = new Groups({

@@ -1,11 +1,11 @@
-// The queue: which deliveries wait, since when, and who has them in hand; everything about the mails themselves is elsewhere.
+// The queue: which deliveries are due, when, and which runner leases them. The messages themselves are stored in `log/`.
 
 import { sha256 } from '../base/secrets.ts'
 import type { Db, Reader, SqlValue, Tx } from '../db/db.ts'
 import { type Page, type PageKey, pageOf } from '../db/page.ts'
 import type { Email } from './records.ts'
 
-/** One delivery that waits. */
+/** One queued delivery. */
 export interface Waiting {
   delivery: number
   email: number
@@ -16,35 +16,35 @@ export interface Waiting {
   lane: string
   /** ms */
   dueAt: number
-  /** True when a try began of which nobody knows how it ended. */
+  /** True when an attempt was started and its outcome is unknown. */
   uncertain: boolean
-  /** True when the operator wants it tried now, whatever failed for its destination before. */
+  /** True when the operator requested an immediate retry, regardless of earlier failures of its destination. */
   isUrgent: boolean
 }
 
-/** A row of the queue as the operator sees it. */
+/** A row of the queue as shown to the operator. */
 export interface QueueRow extends Waiting {
-  /** True while a runner has it in hand. */
+  /** True while a runner leases it. */
   inHand: boolean
 }
 
 export interface QueueFilter {
   teamId?: string
-  /** A domain of recipients. */
+  /** The recipient's domain. */
   lane?: string
   limit: number
   after: PageKey | null
 }
 
-/** Whose deliveries are passed over when work is looked for. */
+/** The deliveries that a query for due deliveries skips. */
 export interface PassedOver {
   teams: readonly string[]
   origins: readonly string[]
-  /** Origins at one domain of recipients only, each made by {@link laneOf}. */
+  /** Pairs of an origin and a recipient domain, each made by {@link laneOf}. */
   lanes: readonly string[]
 }
 
-/** Who has a delivery in hand, and until when (ms) nobody else takes it. */
+/** The holder of a delivery, and when (ms) the lease ends. */
 export interface Lease {
   token: string
   until: number
@@ -63,16 +63,16 @@ interface Row {
 }
 
 const COLUMNS = 'delivery, email, team_id, origin, lane, due_at, lease, handed, is_urgent'
-// Few lengths of lists give few statements, and those stay prepared.
+// Few distinct list lengths mean few distinct statements, which stay prepared.
 const LIST_STEP = 16
 
-/** Mails with the same origin may go through the same sending accounts: same team, mailbox, scope and From address. */
+/** Messages with the same origin may use the same sending accounts: same team, mailbox, scope and From address. */
 export function originOf(email: Email): string {
   const parts = [email.teamId, email.mailboxId, email.scope, email.from.email.toLowerCase()]
   return sha256(JSON.stringify(parts)).toString('base64url').slice(0, 16)
 }
 
-/** The deliveries of one origin to one domain. */
+/** The key of all deliveries of one origin to one recipient domain. */
 export function laneOf(waiting: Waiting): string {
   return `${waiting.origin} ${waiting.lane}`
 }
@@ -85,8 +85,8 @@ export class Queue {
   }
 
   /**
-   * Lets deliveries wait as part of the unit of work that accepts their mail; ring `deliver` after it.
-   * @param dueAt when they may first leave, ms
+   * Queues deliveries in the unit of work that accepts their message; the caller notifies `deliver` after the commit.
+   * @param dueAt earliest time of the first attempt, ms
    */
   async add(tx: Tx, email: Email, deliveries: readonly { n: number; to: string }[], dueAt: number): Promise<void> {
     if (deliveries.length === 0) return
@@ -97,8 +97,8 @@ export class Queue {
   }
 
   /**
-   * What is due, the longest waiting first, read from one index alone.
-   * @param after where the page before ended
+   * The due deliveries, the longest due first, read from one covering index.
+   * @param after last row of the previous page
    */
   async due(now: number, limit: number, over: PassedOver, after: Waiting | null): Promise<Waiting[]> {
     const lists = [
@@ -118,8 +118,8 @@ export class Queue {
   }
 
   /**
-   * Takes everything that is due of some mails into one hand, in one transaction: nobody else takes it while the lease lasts.
-   * @returns it as it waited
+   * Leases all due deliveries of some messages to one holder, in one transaction; no other holder takes them while the lease lasts.
+   * @returns the deliveries as they were before the lease
    */
   claim(lease: Lease, emails: readonly number[], now: number): Promise<Waiting[]> {
     if (emails.length === 0) return Promise.resolve([])
@@ -133,8 +133,8 @@ export class Queue {
   }
 
   /**
-   * Writes down that deliveries are about to be handed over: after a crash nobody can say how that ended.
-   * @returns those that still are in this hand; others were dropped meanwhile
+   * Marks deliveries as about to be handed over: if the process crashes after this, their outcome is unknown.
+   * @returns the deliveries this holder still leases; the others have been dropped in the meantime
    */
   async markHanded(tx: Tx, token: string, deliveries: readonly number[]): Promise<number[]> {
     const rows = await tx.all<{ delivery: number }>(
@@ -144,7 +144,7 @@ export class Queue {
     return rows.map(({ delivery }) => delivery)
   }
 
-  /** Gives deliveries back that wait as before, or until another time. */
+  /** Returns leased deliveries to the queue, due at the given times. */
   async giveBack(tx: Tx, token: string, waiting: readonly Waiting[]): Promise<void> {
     for (const { delivery, dueAt } of waiting) {
       const values = [dueAt, delivery, token]
@@ -152,14 +152,14 @@ export class Queue {
     }
   }
 
-  /** Lets go of everything that one hand holds and has not handed over; it is due now. */
+  /** Ends the leases of one holder on deliveries it has not handed over; they are due now. */
   letGo(token: string, now: number): Promise<void> {
     return this.#db.write(async (tx) => {
       await tx.run('UPDATE queue SET lease = NULL, due_at = ? WHERE lease = ? AND handed = 0', [now, token])
     })
   }
 
-  /** Keeps the mails that one hand holds for longer. */
+  /** Extends the leases of one holder on some messages. */
   renew(lease: Lease, emails: readonly number[]): Promise<void> {
     return this.#db.write(async (tx) => {
       const values = [lease.until, lease.token, ...padded(emails)]
@@ -168,8 +168,8 @@ export class Queue {
   }
 
   /**
-   * Makes due at once what runners before this one had in hand. Only for the one runner of the data folder, before it begins.
-   * @returns how many deliveries, and how many of them had been handed over
+   * Makes deliveries leased by earlier runners due now. Only the runner of the data folder calls it, before it starts.
+   * @returns the number of deliveries, and how many of them were marked as handed over
    */
   takeBack(now: number): Promise<{ deliveries: number; handed: number }> {
     return this.#db.write(async (tx) => {
@@ -181,7 +181,7 @@ export class Queue {
     })
   }
 
-  /** Lets a delivery wait until `dueAt`; how the last try ended is known then. */
+  /** Reschedules a delivery to `dueAt`, and clears its hand-over mark because the outcome of the last attempt is known. */
   async postpone(tx: Tx, delivery: number, dueAt: number): Promise<void> {
     await tx.run('UPDATE queue SET lease = NULL, handed = 0, is_urgent = 0, due_at = ? WHERE delivery = ?', [
       dueAt,
@@ -189,13 +189,13 @@ export class Queue {
     ])
   }
 
-  /** Keys of the next emails after `after` (0 at first) that have deliveries here. */
+  /** Keys of the next messages after `after` (0 at first) that have queued deliveries. */
   async emailsAfter(tx: Tx, after: number, limit: number): Promise<number[]> {
     const sql = 'SELECT DISTINCT email FROM queue WHERE email > ? ORDER BY email LIMIT ?'
     return (await tx.all<{ email: number }>(sql, [after, limit])).map(({ email }) => email)
   }
 
-  /** Makes due now what would be due only after its email has expired: the clock was wrong when that was set. */
+  /** Makes deliveries due now that would be due only after their message expires: a wrong clock set that time. */
   async pullBack(tx: Tx, emails: readonly { n: number; expiresAt: number }[], now: number): Promise<void> {
     await tx.run(
       `UPDATE queue SET due_at = ? FROM json_each(?) AS email
@@ -204,12 +204,12 @@ export class Queue {
     )
   }
 
-  /** Ends the waiting of a delivery. */
+  /** Removes a delivery from the queue. */
   async drop(tx: Tx, delivery: number): Promise<void> {
     await tx.run('DELETE FROM queue WHERE delivery = ?', [delivery])
   }
 
-  /** When the next delivery becomes due after `now`; null when none waits for a time to come. */
+  /** When (ms) the next delivery becomes due after `now`; null when none does. */
   async nextDueAt(now: number): Promise<number | null> {
     const row = await this.#db.read.get<{ at: number | null }>('SELECT min(due_at) AS at FROM queue WHERE due_at > ?', [
       now,
@@ -217,7 +217,7 @@ export class Queue {
     return row?.at ?? null
   }
 
-  /** How much waits, how much of it is in hand, and since when (ms) the oldest of it is due; null when nothing is. */
+  /** The number of queued deliveries, how many of them are leased, and the oldest due time (ms); null when the queue is empty. */
   async depth(): Promise<{ waiting: number; inHand: number; oldestDueAt: number | null }> {
     const row = await this.#db.scan.get<{ waiting: number; in_hand: number; oldest: number | null }>(
       'SELECT count(*) AS waiting, count(lease) AS in_hand, min(due_at) AS oldest FROM queue',
@@ -225,13 +225,13 @@ export class Queue {
     return { waiting: row!.waiting, inHand: row!.in_hand, oldestDueAt: row!.oldest }
   }
 
-  /** The deliveries of a mail that still wait or are in hand. */
+  /** The queued deliveries of a message, including leased ones. */
   async ofEmail(reader: Reader, email: number): Promise<QueueRow[]> {
     const rows = await reader.all<Row>(`SELECT ${COLUMNS} FROM queue WHERE email = ? ORDER BY delivery`, [email])
     return rows.map(presentRow)
   }
 
-  /** Everything that waits, what is due first on top. */
+  /** All queued deliveries, ordered by due time. */
   async list(filter: QueueFilter): Promise<Page<QueueRow>> {
     const where = ['1 = 1']
     const values: SqlValue[] = []
@@ -242,7 +242,7 @@ export class Queue {
     if (filter.teamId !== undefined) add('team_id = ?', filter.teamId)
     if (filter.lane !== undefined) add('lane = ?', filter.lane)
     if (filter.after !== null) add('(due_at, delivery) > (?, ?)', ...filter.after)
-    // A filter may have to look at everything that waits.
+    // A filter may scan the whole queue.
     const rows = await this.#db.scan.all<Row>(
       `SELECT ${COLUMNS} FROM queue WHERE ${where.join(' AND ')} ORDER BY due_at, delivery LIMIT ?`,
       [...values, filter.limit + 1],
@@ -250,7 +250,7 @@ export class Queue {
     return pageOf(rows, filter.limit, (row) => [row.due_at, row.delivery], presentRow)
   }
 
-  /** Makes what waits of a mail due now; what is in hand goes on. @returns how many deliveries */
+  /** Makes the deliveries of a message that are not leased due now. @returns the number of deliveries */
   async hurry(tx: Tx, email: number, now: number): Promise<number> {
     const { changes } = await tx.run('UPDATE queue SET due_at = ?, is_urgent = 1 WHERE email = ? AND lease IS NULL', [
       now,
@@ -281,7 +281,7 @@ function presentRow(row: Row): QueueRow {
   return { ...present(row), inHand: row.lease !== null }
 }
 
-/** The list filled up to a multiple of {@link LIST_STEP} with its last value, which changes nothing for IN and NOT IN. */
+/** The list padded to a multiple of {@link LIST_STEP} with its last value, which does not change IN or NOT IN. */
 function padded<T>(list: readonly T[]): T[] {
   const missing = (LIST_STEP - (list.length % LIST_STEP)) % LIST_STEP
   return list.length === 0 ? [] : [...list, ...Array<T>(missing).fill(list.at(-1)!)]

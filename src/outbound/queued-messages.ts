@@ -1,4 +1,4 @@
-// What waits to leave, for the operator: seen, hurried, or given up.
+// Queued messages for the operator: list, retry now, drop.
 
 import { notFound } from '../base/errors.ts'
 import type { Tx } from '../db/db.ts'
@@ -11,7 +11,7 @@ import type { Email, RejectionReason } from './records.ts'
 import { LIFETIME_MS } from './submit/acceptance.ts'
 import { AHEAD_MAX_MS } from './submit/checked-mail.ts'
 
-/** A delivery that waits, with the mail it is of. */
+/** A queued delivery with its message. */
 export interface WaitingDelivery {
   row: QueueRow
   email: Email
@@ -23,11 +23,11 @@ interface Parts extends OutboundParts {
   fate: Pick<Fate, 'apply'>
 }
 
-/** What waited while the clock was wrong does not expire before this, ms. */
+/** Messages queued while the clock was wrong expire no earlier than this after its correction, ms. */
 const GRACE_MS = 24 * 60 * 60 * 1000
 const REDATED_AT_ONCE = 200
 const DRAINED_AT_ONCE = 100
-/** Pieces that are cancelled while somebody waits for the end of a mailbox. */
+/** Batches cancelled while a request to delete a mailbox waits. */
 const DRAINED_PIECES = 10
 
 export class WaitingMail {
@@ -37,7 +37,7 @@ export class WaitingMail {
     this.#parts = parts
   }
 
-  /** What is due first on top. */
+  /** Ordered by due time. */
   async list(filter: QueueFilter): Promise<Page<WaitingDelivery>> {
     const { queue, emails } = this.#parts
     const page = await queue.list(filter)
@@ -51,17 +51,17 @@ export class WaitingMail {
     return { items, next: page.next }
   }
 
-  /** Has a mail tried again now. @param id `eml_…` @returns how many deliveries @throws ProductError not_found */
+  /** Retries a message now. @param id `eml_…` @returns the number of deliveries @throws ProductError not_found */
   async retry(id: string): Promise<number> {
-    const { db, clock, queue, wake } = this.#parts
+    const { db, clock, queue, notifier: wake } = this.#parts
     const email = await this.#open(id)
     return db.write((tx) => {
-      tx.afterCommit(() => wake.ring('deliver'))
+      tx.afterCommit(() => wake.notify('deliver'))
       return queue.hurry(tx, email.n, clock.now())
     })
   }
 
-  /** Gives up what waits of a mail; what has left has left. @returns how many deliveries @throws ProductError not_found */
+  /** Cancels the pending deliveries of a message. @returns the number of deliveries @throws ProductError not_found */
   async drop(id: string): Promise<number> {
     const { db, emails, fate } = this.#parts
     const email = await this.#open(id)
@@ -73,7 +73,7 @@ export class WaitingMail {
     })
   }
 
-  /** Rejects everything of a mailbox that waits to leave, as part of a unit of work. @returns how many deliveries */
+  /** Rejects all pending deliveries of a mailbox in a unit of work. @returns the number of deliveries */
   async reject(tx: Tx, mailboxId: string, reason: RejectionReason, detail: string): Promise<number> {
     const { emails, fate } = this.#parts
     const waiting = await emails.pendingOf(tx, mailboxId)
@@ -81,7 +81,7 @@ export class WaitingMail {
     return waiting.length
   }
 
-  /** Gives up some of what waits of a mailbox that ended. @returns how many deliveries; 0 when nothing waits */
+  /** Cancels a batch of the pending deliveries of a deleted mailbox. @returns the number of deliveries; 0 when none is pending */
   async drain(mailboxId: string): Promise<number> {
     const { db, emails, fate } = this.#parts
     return db.write(async (tx) => {
@@ -92,17 +92,17 @@ export class WaitingMail {
     })
   }
 
-  /** What waits of a mailbox that ended is cancelled at once (decisions §5.4); of very much the rest when its time has come. */
+  /** Cancels the pending deliveries of a deleted mailbox (decisions §5.4); beyond the batch limit, each is cancelled when due. */
   async cancelOf(mailboxId: string): Promise<void> {
     for (let piece = 0; piece < DRAINED_PIECES; piece++) if ((await this.drain(mailboxId)) === 0) return
   }
 
   /**
-   * Mends the times of what waits after the clock was wrong: nothing expires within the next day, and nothing waits for a time that
-   * was set by the wrong clock.
+   * Corrects the times of queued messages after the clock was wrong: none expires within the next day, and none waits for a time
+   * that the wrong clock set.
    */
   async redate(): Promise<void> {
-    const { db, clock, queue, emails, wake } = this.#parts
+    const { db, clock, queue, emails, notifier: wake } = this.#parts
     const now = clock.now()
     const limits = { earliest: now + GRACE_MS, latest: now + AHEAD_MAX_MS + LIFETIME_MS, instead: now + LIFETIME_MS }
     for (let after = 0; ; ) {
@@ -114,7 +114,7 @@ export class WaitingMail {
       if (ns.length < REDATED_AT_ONCE) break
       after = ns.at(-1)!
     }
-    wake.ring('deliver')
+    wake.notify('deliver')
   }
 
   async #open(id: string): Promise<Email> {

@@ -1,12 +1,12 @@
-// The records of sending, as every part of the house reads them; times are ms, ids are public, `n` is a row's key.
+// The records of sending that other modules read; times are ms, ids are public, `n` is a row's key.
 
 import type { SendScope } from '../directory/mailbox-input.ts'
 import type { Address } from '../mime/message.ts'
-import type { BounceSubType, BounceType, DelayCause, Reply } from '../reports/reply-class.ts'
+import type { BounceSubType, BounceType, DelayCause, RemoteReply } from '../reports/reply-class.ts'
 import type { FeedbackType } from '../reports/report.ts'
 
 export type { Page, PageKey } from '../db/page.ts'
-export type { BounceSubType, BounceType, DelayCause, Reply, ReplyServer } from '../reports/reply-class.ts'
+export type { BounceSubType, BounceType, DelayCause, RemoteReply, RemoteServer } from '../reports/reply-class.ts'
 export type { FeedbackType } from '../reports/report.ts'
 
 export type ProviderType = 'smtp' | 'gmail_api' | 'outlook_api' | 'amazon_ses'
@@ -14,13 +14,13 @@ export type ProviderStatus = 'active' | 'inactive' | 'error' | 'pending'
 /** Decisions §3.1: how a connection to a smarthost is secured. */
 export type SmtpProtocol = 'tls' | 'ssl' | 'starttls' | 'none'
 
-/** A cap is drawn anew for each window from the range, both ends included. */
+/** Each window draws its cap from this range, both ends included. */
 export interface QuotaRange {
   min: number
   max: number
 }
 
-/** Recipients per fixed UTC window; null is no cap. */
+/** Recipients per fixed UTC window; null means no cap. */
 export interface Quotas {
   perSecond: QuotaRange | null
   perMinute: QuotaRange | null
@@ -28,7 +28,7 @@ export interface Quotas {
   perDay: QuotaRange | null
 }
 
-/** A sending account (specification §2.2). Secrets are not in it. */
+/** A sending account (specification §2.2), without its secrets. */
 export interface Provider {
   n: number
   id: string
@@ -47,16 +47,16 @@ export interface Provider {
   fromName: string | null
   replyToEmail: string | null
   replyToName: string | null
-  /** Envelope sender of an SMTP account as it was set; null: its `fromEmail`. */
+  /** Configured envelope sender of an SMTP account; null: its `fromEmail`. */
   returnPath: string | null
-  /** True once a check has shown that the server takes an envelope sender of ours for each message (VERP). */
+  /** True once a check has shown that the server accepts our per-message envelope senders (VERP). */
   takesVerp: boolean
   oauthEmail: string | null
   hasRefreshToken: boolean
   quotas: Quotas
   percentage: number | null
   trackingDomain: string | null
-  /** Grows with every change of host, port, protocol, user or secret: an open connection of an older version is not used. */
+  /** Incremented by every change of host, port, protocol, user or secret: open connections of an older version are not reused. */
   connectionVersion: number
   createdAt: number
   updatedAt: number
@@ -66,7 +66,7 @@ export interface Provider {
 
 export type EmailSource = 'batch_api' | 'mailbox_api' | 'system'
 
-/** A mail that was accepted for sending. One row of the delivery log per recipient hangs on it. */
+/** A message accepted for sending. The delivery log has one row per recipient of it. */
 export interface Email {
   n: number
   /** `eml_…` */
@@ -75,25 +75,25 @@ export interface Email {
   /** The mailbox it was sent from, null for a root key. */
   mailboxId: string | null
   source: EmailSource
-  /** Through which accounts it may go. */
+  /** The accounts that may carry it. */
   scope: SendScope
   from: Address
-  /** Envelope sender that was asked for; null: ours, made per mail (VERP). "" for the null sender of a report. */
+  /** Requested envelope sender; null: our own per-message address (VERP). "" for the null reverse-path of a report. */
   returnPath: string | null
   subject: string
   /** Without angle brackets. */
   internetMessageId: string
-  /** SHA-256 of the composed bytes (no Bcc, not signed); null once nothing of it is open. */
+  /** SHA-256 of the composed bytes (no Bcc, not signed); null once no delivery needs the content. */
   hash: Uint8Array | null
   sizeBytes: number
   queuedAt: number
-  /** When the last try was due: 48 h after it could first leave (decisions §6.2). */
+  /** When the last attempt is due: 48 h after the earliest time of the first (decisions §6.2). */
   expiresAt: number
 }
 
 export type DeliveryStatus = 'pending' | 'sent' | 'failed' | 'rejected'
 
-/** One mail to one recipient (specification §2.8). */
+/** One message to one recipient (specification §2.8). */
 export interface Delivery {
   n: number
   /** `dlog_…` */
@@ -122,28 +122,28 @@ export type RejectionReason =
   | 'policy'
   | 'sending_not_approved'
 
-/** What became of one delivery: the moves of decisions §6.2. Each is applied by {@link Fate} in one unit of work. */
+/** The outcome of one delivery: the transitions of decisions §6.2. {@link Fate} applies each in one unit of work. */
 export type Outcome =
-  | { kind: 'sent'; reply: Reply; confirmation: Confirmation }
-  | { kind: 'deferred'; reply: Reply; cause: DelayCause; nextAt: number }
+  | { kind: 'sent'; reply: RemoteReply; confirmation: Confirmation }
+  | { kind: 'deferred'; reply: RemoteReply; cause: DelayCause; nextAt: number }
   | {
       kind: 'bounced'
-      reply: Reply
+      reply: RemoteReply
       type: BounceType
       subType: BounceSubType
       reportingMta: string | null
-      /** True for a report that came after the delivery counted as sent. */
+      /** True for a report received after the delivery was recorded as sent. */
       afterAccept: boolean
-      /** True when the provider itself says that the address takes no mail (SES Permanent), whatever the words of the reply. */
+      /** True when the provider itself reports that the address accepts no mail (SES Permanent), regardless of the reply text. */
       dead?: boolean
       occurredAt: number
     }
-  | { kind: 'expired'; reply: Reply }
+  | { kind: 'expired'; reply: RemoteReply }
   | { kind: 'rejected'; reason: RejectionReason; detail: string }
   | { kind: 'cancelled' }
   | { kind: 'complained'; feedbackType: FeedbackType; userAgent: string | null; occurredAt: number }
 
-/** Through whom a delivery went, or is about to go; `id` is null for our own MTA and for local delivery. */
+/** The carrier of a delivery; `id` is null for our own MTA and for local delivery. */
 export interface Carrier {
   id: string | null
   name: string

@@ -1,4 +1,4 @@
-// The limit of the shared Amazon SES account and the requests to raise it, as they are shown; and the rules for their numbers.
+// The records of the shared Amazon SES limit and of requests to raise it, and the validation of their numbers.
 
 import { invalid } from '../base/errors.ts'
 import type { Row } from '../db/db.ts'
@@ -32,18 +32,18 @@ export interface LimitRequest {
   decidedAt: number | null
 }
 
-/** What is kept for a team, as it is today. */
+/** The stored limit of a team and its counts of today. */
 export interface Account {
   enabled: boolean
   dailyLimit: number | null
-  /** Taken for hand-overs that have not ended. */
+  /** Reserved for hand-overs in progress. */
   taken: number
   sent: number
 }
 
-/** Longest reason and note. Characters. */
+/** Maximum length of a reason or note. Characters. */
 export const NOTE_MAX = 1000
-/** Largest limit that can be given. Recipients a day. */
+/** Largest limit that can be granted. Recipients a day. */
 export const DAILY_MAX = 1_000_000_000
 const NEAR = 0.8
 
@@ -67,7 +67,7 @@ export function stateOf(
   }
 }
 
-/** Rounded to four places; a limit of nothing is always used up. */
+/** Rounded to four decimal places; a limit of 0 is always used up. */
 function ratioOf(sent: number, limit: number | null): number | null {
   if (limit === null) return null
   return limit === 0 ? 1 : Math.round((sent / limit) * 10_000) / 10_000

@@ -1,4 +1,4 @@
-// How much a team may send through the shared Amazon SES account in a day, and its requests for more (decisions §3.5).
+// The daily limit of a team at the shared Amazon SES account, and its requests for an increase (decisions §3.5).
 
 import { conflict, notFound, ProductError } from '../base/errors.ts'
 import { newId } from '../base/ids.ts'
@@ -21,7 +21,7 @@ import {
 export type { LimitRequest, LimitRequestStatus, SharedLimitState } from './shared-limit-record.ts'
 
 export interface LimitRequestFilter {
-  /** Left out by the operator, who sees those of all teams. */
+  /** The operator omits it and gets the requests of all teams. */
   teamId?: string
   status?: LimitRequestStatus
   limit: number
@@ -31,15 +31,15 @@ export interface LimitRequestFilter {
 export interface SharedLimitParts extends OutboundParts {
   providers: {
     connections: {
-      /** Makes the team's row of the shared account, or switches it off. */
+      /** Creates the team's row of the shared account, or deactivates it. */
       ensureShared(tx: Tx, teamId: string, enabled: boolean): Promise<unknown>
-      /** That row; undefined for a team that never had one. */
+      /** That row; undefined for a team without one. */
       sharedOf(teamId: string): Promise<Provider | undefined>
     }
   }
 }
 
-/** A request and how things stand after it was touched. */
+/** A request, and the limit after the request was created or cancelled. */
 export interface Asked {
   request: LimitRequest
   limit: SharedLimitState
@@ -63,7 +63,7 @@ export class SharedLimit {
     return stateOf(account, shared?.id ?? null, pending?.id ?? null, deniedLately)
   }
 
-  /** Whether the shared account carries mail of this team. */
+  /** Whether the team may send through the shared account. */
   async isEnabled(teamId: string): Promise<boolean> {
     return (await this.#account(this.#parts.db.read, teamId)).enabled
   }
@@ -73,7 +73,7 @@ export class SharedLimit {
     return row && presentRequest(row)
   }
 
-  /** What the operator decided lately, of all teams: their owners have to be told. @param since ms */
+  /** Requests of all teams decided since a time: their owners must be notified. @param since ms */
   async decided(since: number): Promise<LimitRequest[]> {
     const sql = `SELECT * FROM limit_requests WHERE status IN ('approved', 'denied') AND decided_at >= ? ORDER BY n`
     return (await this.#parts.db.read.all(sql, [since])).map(presentRequest)
@@ -140,7 +140,7 @@ export class SharedLimit {
     return { request, limit: await this.limitOf(teamId) }
   }
 
-  /** The operator says yes: the limit holds at once. @throws ProductError not_found, conflict, validation_error */
+  /** Approves a request; the new limit applies immediately. @throws ProductError not_found, conflict, validation_error */
   approve(id: string, decision: { approvedDailyLimit: number; note: string | null }): Promise<LimitRequest> {
     const { approvedDailyLimit, note } = decision
     return this.#parts.db.write(async (tx) => {
@@ -156,7 +156,7 @@ export class SharedLimit {
     })
   }
 
-  /** The operator says no. @throws ProductError not_found, conflict, validation_error */
+  /** Denies a request. @throws ProductError not_found, conflict, validation_error */
   deny(id: string, decision: { note: string | null }): Promise<LimitRequest> {
     return this.#parts.db.write(async (tx) => {
       checkNote('decision_note', decision.note)
@@ -166,7 +166,7 @@ export class SharedLimit {
   }
 
   /**
-   * The operator opens or closes the shared account for a team.
+   * Enables or disables the shared account for a team, on behalf of the operator.
    * @param limit recipients a day (UTC); null for no limit
    * @throws ProductError not_found, validation_error, service_unavailable (no account is configured)
    */
@@ -178,7 +178,7 @@ export class SharedLimit {
   }
 
   /**
-   * The same for a team that is there, as part of a unit of work; what is left out stays.
+   * Does the same for an existing team in a unit of work; omitted fields keep their values.
    * @throws ProductError validation_error, service_unavailable (no account is configured)
    */
   async setDailyIn(tx: Tx, teamId: string, change: { enabled?: boolean; limit?: number | null }): Promise<void> {
@@ -195,16 +195,16 @@ export class SharedLimit {
          ON CONFLICT (team_id) DO UPDATE SET enabled = excluded.enabled, daily_limit = excluded.daily_limit`,
       [teamId, enabled, limit],
     )
-    // A team may have switched its row off: another number does not switch it on again.
+    // A team may have deactivated its row: a new limit does not reactivate it.
     if (before.enabled === enabled) return
     await providers.connections.ensureShared(tx, teamId, enabled)
     await directory.domains.checkSoon(tx, teamId)
   }
 
   /**
-   * Takes room for a hand-over, when the router decides for the shared account. The transport settles it; what a crash leaves
-   * unsettled stays taken until the day ends, for SES may have accepted it.
-   * @returns false when the day has no room for that many
+   * Reserves quota for a hand-over when the router chooses the shared account. The transport settles it; a reservation that a
+   * crash leaves unsettled lasts until the day ends, because SES may have accepted the message.
+   * @returns false when the rest of the daily limit is too small
    */
   async take(tx: Tx, teamId: string, recipients: number): Promise<boolean> {
     const { enabled, dailyLimit, taken, sent } = await this.#account(tx, teamId)
@@ -213,14 +213,14 @@ export class SharedLimit {
     return true
   }
 
-  /** Called by the transport alone: gives back what was taken and counts what was accepted. */
+  /** Releases a reservation and counts the accepted recipients. Only the transport calls it. */
   async settle(tx: Tx, teamId: string, taken: number, accepted: number): Promise<void> {
     const account = await this.#account(tx, teamId)
-    // What was taken yesterday is no longer in today's count.
+    // A reservation of yesterday is not part of today's count.
     await this.#store(tx, teamId, Math.max(0, account.taken - taken), account.sent + accepted)
   }
 
-  /** Days begin at 00:00 UTC: counts of another day are none. */
+  /** Days begin at 00:00 UTC: counts of another day read as 0. */
   async #account(reader: Reader, teamId: string): Promise<Account> {
     const row = await reader.get('SELECT * FROM shared_limits WHERE team_id = ?', [teamId])
     const isToday = row?.day === this.#today()
@@ -257,7 +257,7 @@ export class SharedLimit {
     return row !== undefined
   }
 
-  /** @throws ProductError not_found, conflict: all ends are final */
+  /** @throws ProductError not_found, conflict (decided or cancelled requests are final) */
   async #decide(
     tx: Tx,
     row: Row | undefined,

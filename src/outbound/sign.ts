@@ -1,4 +1,4 @@
-// Signs what leaves with the keys of the domain it is from.
+// Signs outgoing messages with the DKIM keys of their From domain.
 
 import type { KeyObject } from 'node:crypto'
 import { dkimSignatures } from '../auth/dkim-sign.ts'
@@ -6,14 +6,14 @@ import type { DkimKey } from '../directory/dkim-keys.ts'
 import type { OutboundParts } from './deps.ts'
 import type { Email } from './records.ts'
 
-/** Private keys held ready; reading one costs as much as half a signature. */
+/** Private keys kept parsed in memory; parsing one costs half as much as a signature. */
 export const READY_KEYS_MAX = 500
 
 type SignerParts = Pick<OutboundParts, 'db' | 'clock' | 'directory'>
 
 export class Signer {
   readonly #parts: SignerParts
-  /** By public key, the longest unused first: a key never changes, and which keys sign is read anew for each mail. */
+  /** By public key, least recently used first: a key never changes, and the set of signing keys is read for each message. */
   readonly #ready = new Map<string, KeyObject>()
 
   constructor(parts: SignerParts) {
@@ -21,13 +21,13 @@ export class Signer {
   }
 
   /**
-   * The mail with its DKIM signatures in front, where its From domain is the team's, verified, and its key is found in DNS
-   * (decisions §4.3); otherwise the same bytes. Carriers that change the header (Gmail, Outlook, SES) spoil a signature.
+   * Prepends DKIM signatures when the From domain is the team's, verified, and its key is published in DNS (decisions §4.3);
+   * otherwise returns the same bytes. Carriers that change the header (Gmail, Outlook, SES) break a signature.
    * @param bytes CRLF line ends
    */
   async sign(email: Pick<Email, 'teamId' | 'mailboxId' | 'from'>, bytes: Uint8Array): Promise<Uint8Array> {
     const { db, clock, directory } = this.#parts
-    const domain = await directory.domains.standingFor(db.read, email, email.from.email)
+    const domain = await directory.domains.statusFor(db.read, email, email.from.email)
     if (domain?.verificationStatus !== 'verified') return bytes
     const keys = await Promise.all((await directory.dkimKeys.signing(db.read, domain.id)).map((key) => this.#open(key)))
     const usable = keys.flatMap((key) => (key === null ? [] : { domain: domain.name, ...key }))
@@ -35,7 +35,7 @@ export class Signer {
     return Buffer.concat([Buffer.from(await dkimSignatures(bytes, usable, clock.now()), 'latin1'), bytes])
   }
 
-  /** Null when the key was deleted a moment ago. */
+  /** Null when the key has been deleted in the meantime. */
   async #open(key: DkimKey) {
     const { db, directory } = this.#parts
     const privateKey = this.#ready.get(key.public) ?? (await directory.dkimKeys.open(db.read, key))

@@ -1,4 +1,4 @@
-// Takes mails for sending: one path for every API, from the wish to rows that survive a crash.
+// Accepts messages for sending: one path for every API, from the request to committed rows.
 
 import { ProductError } from '../base/errors.ts'
 import { newId } from '../base/ids.ts'
@@ -12,7 +12,7 @@ import { Desk, type From } from './submit/sender-context.ts'
 
 type Parts = AcceptanceParts & { router: Pick<Router, 'defaultFrom' | 'sharedFullUntil'> }
 
-/** Bytes composed here after which others have their turn: about 1 ms. */
+/** Bytes composed on this thread before it yields to the event loop: about 1 ms. */
 const TURN_BYTES = 64 * 1024
 
 export class Submitter {
@@ -26,11 +26,11 @@ export class Submitter {
   }
 
   /**
-   * Checks, composes and accepts mails; one that is wrong does not hinder the others. Everything that is written is one unit
-   * of work: queue, delivery log, copies in Sent, submissions, and what `extra` adds. Content is kept before it.
-   * @param extra is not run when no mail is accepted
-   * @returns what became of each, in their order, once it is durable
-   * @throws ProductError what `extra` threw: then nothing was accepted
+   * Checks, composes and accepts messages; an invalid message does not affect the others. All rows are written in one unit of
+   * work: queue, delivery log, copies in Sent, submissions, and the writes of `extra`. Content is stored before it.
+   * @param extra is not called when no message is accepted
+   * @returns the result of each message, in their order, after the commit
+   * @throws ProductError thrown by `extra`: then no message is accepted
    */
   async submit(
     sender: Sender,
@@ -58,7 +58,7 @@ export class Submitter {
     }
   }
 
-  /** Ends the thread that composes large mails. */
+  /** Stops the worker thread that composes large messages. */
   close(): Promise<void> {
     return this.#composer.close()
   }
@@ -77,13 +77,13 @@ export class Submitter {
     return prepared
   }
 
-  /** Everything about one mail that needs no transaction. @throws ProductError what is wrong with it */
+  /** Checks and composes one message, outside the transaction. @throws ProductError when it is invalid */
   async #prepare(desk: Desk, mail: NewMail): Promise<Ready> {
     const { clock, config } = this.#parts
     const oneTo = desk.sender.source === 'batch_api'
     const rules = { now: clock.now(), extra: config.ATTACHMENT_EXTRA_EXTENSIONS, oneTo }
     const author = await desk.from(mail.from)
-    // Whom the identity writes to as well counts as if it had been named.
+    // The Bcc addresses of the identity count as named recipients.
     const checked = checkMail({ ...mail, bcc: mail.bcc ?? author.bcc }, rules)
     desk.checkNames(author.from, checked.replyTo, mail.replyTo?.length ? 'reply_to' : 'custom_headers.Reply-To')
     const { email } = author.from
@@ -97,8 +97,8 @@ export class Submitter {
       references: [...original.references, original.internetMessageId].filter((ref) => ref !== null),
     }
     const draft = { ...draftOf(mail, checked, author), ...answered, messageId: internetMessageId }
-    const written = await this.#composer.write(draft, desk.box !== null && mail.saveToSent)
-    // Asked again when it is written down; here it saves content that nobody would name.
+    const written = await this.#composer.compose(draft, desk.box !== null && mail.saveToSent)
+    // Checked again in the unit of work; here it avoids storing content that no row would reference.
     if (desk.box !== null && !hasRoom(desk.box, written)) throw mailboxFull()
     const { bcc, recipients, subject, sendAt } = checked
     const domainId = (await desk.domainOf(email))?.id ?? null
@@ -108,7 +108,7 @@ export class Submitter {
     }
   }
 
-  /** A fault of ours in one mail is no reason to drop the others. */
+  /** Turns an internal error in one message into its result, so that the other messages are still accepted. */
   #explain(error: unknown): ProductError {
     if (error instanceof ProductError) return error
     this.#parts.log.error({ err: error }, 'a mail could not be composed')

@@ -1,4 +1,4 @@
-// Who gets no more mail from a team: after a hard bounce, after a complaint, or because somebody said so (decisions §6.3).
+// The suppression list of a team: addresses that bounced hard or complained, or were added by hand (decisions §6.3).
 
 import type { Clock } from '../base/clock.ts'
 import { invalid, notFound } from '../base/errors.ts'
@@ -21,14 +21,14 @@ export interface Suppression {
   email: string
   reason: SuppressionReason
   note: string | null
-  /** `eml_…` of the mail that brought it about. */
+  /** `eml_…` of the message that caused it. */
   sourceMessageId: string | null
   createdAt: number
 }
 
 export interface NewSuppression {
   teamId: string
-  /** In any case. */
+  /** Upper or lower case. */
   email: string
   reason: SuppressionReason
   sourceMessageId: string | null
@@ -37,15 +37,15 @@ export interface NewSuppression {
 
 export interface SuppressionFilter {
   reason?: SuppressionReason
-  /** A part of the address. */
+  /** Substring of the address. */
   search?: string
   limit: number
   after: PageKey | null
 }
 
-/** Characters of a note. */
+/** Maximum length of a note. Characters. */
 export const NOTE_MAX = 500
-/** Addresses asked for in one statement. */
+/** Addresses looked up in one statement. */
 const ASKED_AT_ONCE = 500
 
 export class Suppressions {
@@ -57,7 +57,7 @@ export class Suppressions {
     this.#clock = clock
   }
 
-  /** Those of the addresses the team may not write to, lower-case. Reads by index. */
+  /** Filters the addresses to the suppressed ones, in lower case. Reads by index. */
   async of(reader: Reader, teamId: string, emails: readonly string[]): Promise<Set<string>> {
     const found = new Set<string>()
     for (let at = 0; at < emails.length; at += ASKED_AT_ONCE) {
@@ -72,12 +72,12 @@ export class Suppressions {
     return found
   }
 
-  /** True for a person the appliance itself may not write to. */
+  /** True when messages of the appliance itself to the address are suppressed. */
   async stopsOwnMail(email: string): Promise<boolean> {
     return (await this.of(this.#db.read, SYSTEM_TEAM_ID, [email])).size > 0
   }
 
-  /** Adds one as part of a unit of work; who is there already stays as it is. @returns true when it is new */
+  /** Adds an entry in a unit of work; an existing entry is unchanged. @returns true when it is new */
   async add(tx: Tx, suppression: NewSuppression): Promise<boolean> {
     const { teamId, email, reason, sourceMessageId, note } = suppression
     const { changes } = await tx.run(
@@ -96,7 +96,7 @@ export class Suppressions {
     return changes > 0
   }
 
-  /** Adds one by hand; an address that is there already stays as it is. @throws ProductError validation_error */
+  /** Adds an entry by hand; an existing entry is unchanged. @throws ProductError validation_error */
   async create(teamId: string, email: string, note: string | null): Promise<{ record: Suppression; created: boolean }> {
     const mailbox = parseMailbox(email)
     if (mailbox === null) throw invalid('email', 'invalid_format', 'The address is not a valid e-mail address.')
@@ -122,7 +122,7 @@ export class Suppressions {
     if (filter.reason !== undefined) add('reason = ?', filter.reason)
     if (filter.search !== undefined) add('instr(email, ?) > 0', stored(filter.search))
     if (filter.after !== null) add('(created_at, n) < (?, ?)', ...filter.after)
-    // What is asked beside the team may be true of few rows: then many are looked at.
+    // A filter may match few rows, so that the query scans many.
     const isShort = filter.reason === undefined && filter.search === undefined
     const reader = isShort ? this.#db.read : this.#db.scan
     const rows = await reader.all(
@@ -132,7 +132,7 @@ export class Suppressions {
     return pageOf(rows, filter.limit, (row) => [row.created_at as number, row.n as number], present)
   }
 
-  /** Lets the team write there again. @throws ProductError not_found */
+  /** Removes an entry; the team may send to the address again. @throws ProductError not_found */
   async remove(teamId: string, id: string): Promise<void> {
     const { changes } = await this.#db.write((tx) =>
       tx.run('DELETE FROM suppressions WHERE id = ? AND team_id = ?', [id, teamId]),
@@ -141,7 +141,7 @@ export class Suppressions {
   }
 }
 
-/** Mail servers of today do not tell upper from lower case before the "@": who is suppressed is so in any case. */
+/** Folds the case: in practice mail servers ignore the case of local parts (despite RFC 5321 §2.4). */
 function stored(email: string): string {
   return email.normalize('NFC').toLowerCase()
 }

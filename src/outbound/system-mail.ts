@@ -1,10 +1,10 @@
-// Mail the appliance itself writes to people: invitations, links to sign in, news about their accounts.
+// Messages the appliance itself sends to people: invitations, sign-in links, account notices.
 
 import { newId } from '../base/ids.ts'
 import type { Tx } from '../db/db.ts'
 import { SYSTEM_TEAM_ID } from '../directory/teams.ts'
 import { checkRecipient } from '../mime/compose/draft-rules.ts'
-import { lettersHtml } from '../mime/compose/plain-html.ts'
+import { plainTextHtml } from '../mime/compose/plain-html.ts'
 import { Composer } from '../workers/composer.ts'
 import type { OutboundParts } from './deps.ts'
 import type { Emails } from './log/emails.ts'
@@ -12,19 +12,19 @@ import type { Queue } from './queue.ts'
 import { LIFETIME_MS } from './submit/acceptance.ts'
 import type { Suppressions } from './suppressions.ts'
 
-/** A mail to one person. What strangers wrote must stand in it as text on one line. */
+/** A message to one person. Callers reduce untrusted text in it to one line. */
 export interface Letter {
-  /** Address at one of the appliance's own domains; its own address where none is given. */
+  /** Address at one of the appliance's own domains; defaults to its own address. */
   from?: string
   to: string
   subject: string
-  /** Paragraphs apart by empty lines; a line that is an address becomes a link in the HTML. */
+  /** Empty lines separate paragraphs; a line that is a URL becomes a link in the HTML. */
   text: string
 }
 
-/** A letter whose content is kept already. */
+/** A composed message whose content is stored. */
 export interface PreparedLetter {
-  /** Puts it in the queue as part of a unit of work; nothing for whom no mail reached before. */
+  /** Queues it in a unit of work; does nothing when the recipient is suppressed. */
   sendIn(tx: Tx): Promise<void>
 }
 
@@ -44,27 +44,27 @@ export class HouseMail {
     this.#parts = parts
   }
 
-  /** The address of the appliance for everything that has no better one. */
+  /** The default From address of the appliance. */
   get address(): string {
     return `mailstead@${this.#parts.config.MAIL_HOSTS[0]!}`
   }
 
-  /** Composes a letter and keeps its content. @throws ProductError validation_error for an address that is none */
+  /** Composes a message and stores its content. @throws ProductError validation_error for an invalid address */
   async prepare(letter: Letter): Promise<PreparedLetter> {
     const { clock, directory, store } = this.#parts
     const now = clock.now()
-    // Our own address, also at the `localhost` of a trial: whoever asks for a letter cannot mend it.
+    // Our own address is not checked, because a trial runs at `localhost` and the caller cannot fix that.
     const from = { email: letter.from ?? this.address, name: NAME }
     const to = checkRecipient('to', { email: letter.to, name: '' })
     const host = from.email.slice(from.email.lastIndexOf('@') + 1)
     const domain = await directory.domains.system(host)
     const id = newId('email')
     const messageId = `${id}@${host}`
-    const written = await this.#composer.write(
+    const written = await this.#composer.compose(
       {
         ...{ from, to: [to], cc: [], bcc: [], replyTo: [], subject: letter.subject },
-        ...{ textBody: letter.text, htmlBody: lettersHtml(letter.text), attachments: [] },
-        // RFC 3834 5: no robot answers it.
+        ...{ textBody: letter.text, htmlBody: plainTextHtml(letter.text), attachments: [] },
+        // RFC 3834 §5: suppresses automatic responses.
         headers: [{ name: 'Auto-Submitted', value: 'auto-generated' }],
         ...{ messageId, date: now, inReplyTo: null, references: [] },
       },
@@ -80,7 +80,7 @@ export class HouseMail {
     return { sendIn: (tx) => this.#send(tx, email) }
   }
 
-  /** Prepares a letter and sends it in a unit of work of its own. */
+  /** Prepares a message and queues it in its own unit of work. */
   async send(letter: Letter): Promise<void> {
     const prepared = await this.prepare(letter)
     await this.#parts.db.write((tx) => prepared.sendIn(tx))
@@ -91,10 +91,10 @@ export class HouseMail {
   }
 
   async #send(tx: Tx, email: Parameters<Emails['insert']>[1]): Promise<void> {
-    const { emails, queue, suppressions, wake } = this.#parts
+    const { emails, queue, suppressions, notifier: wake } = this.#parts
     if ((await suppressions.of(tx, SYSTEM_TEAM_ID, email.recipients)).size > 0) return
     const accepted = await emails.insert(tx, email)
     await queue.add(tx, accepted.email, accepted.deliveries, email.queuedAt)
-    tx.afterCommit(() => wake.ring('deliver'))
+    tx.afterCommit(() => wake.notify('deliver'))
   }
 }

@@ -1,11 +1,11 @@
-// Answers for people who are away: noted with the mail they answer, written and put into the queue a moment later.
+// Vacation responses (RFC 5230): recorded with the message they answer, composed and queued later.
 
 import { ProductError } from '../base/errors.ts'
 import { newId } from '../base/ids.ts'
 import type { Tx } from '../db/db.ts'
 import type { Mailbox } from '../directory/mailboxes.ts'
 import { checkRecipient } from '../mime/compose/draft-rules.ts'
-import { write } from '../mime/compose/outgoing-content.ts'
+import { composeContent } from '../mime/compose/outgoing-content.ts'
 import type { Identity } from '../store/identities.ts'
 import { type ArrivedCopy, type DueAnswer, isInForce, type VacationResponse } from '../store/vacations.ts'
 import { isBounceDomain, readBounceAddress } from './bounce-address.ts'
@@ -22,10 +22,10 @@ interface Parts extends OutboundParts {
 
 /** Decisions §6.2. */
 const LIFETIME_MS = 48 * 60 * 60 * 1000
-/** An answer nobody could write for so long is of no use to anybody, ms. */
+/** Responses older than this are dropped, ms. */
 const STALE_MS = 86_400_000
 const PAGE = 100
-/** Where the mail had no subject of its own to repeat. */
+/** Subject of a response to a message without a subject. */
 const BARE_SUBJECT = 'Automatic reply'
 
 export class VacationReplies {
@@ -36,19 +36,19 @@ export class VacationReplies {
     this.#parts = parts
   }
 
-  /** Notes what is to be answered of the copies a unit of work has stored; see `Vacations.note`. Nothing while the operator withholds it. */
+  /** Records which copies stored by a unit of work need a response; see `Vacations.note`. Does nothing while the feature is gated. */
   async note(tx: Tx, copies: readonly ArrivedCopy[]): Promise<void> {
-    const { store, wake, config } = this.#parts
+    const { store, notifier: wake, config } = this.#parts
     if (config.MAILBOX_GATED.includes('vacation_response')) return
     let isDue = false
     for (const copy of copies) if (await store.vacations.note(tx, copy)) isDue = true
-    if (isDue) tx.afterCommit(() => wake.ring('deliver'))
+    if (isDue) tx.afterCommit(() => wake.notify('deliver'))
   }
 
   /**
-   * Writes the answers that are due and puts them in the queue. Each is one unit of work with the note that it was written: what
-   * fails stays due. One run at a time.
-   * @returns how many were sent
+   * Composes the responses that are due and queues them. Queuing a response and settling its record are one unit of work: a
+   * response that fails stays due. One run at a time.
+   * @returns the number of responses queued
    */
   run(): Promise<number> {
     this.#running ??= this.#runOnce().finally(() => {
@@ -75,32 +75,32 @@ export class VacationReplies {
   }
 
   async #answer(due: DueAnswer): Promise<boolean> {
-    const { db, store, emails, queue, suppressions, wake } = this.#parts
+    const { db, store, emails, queue, suppressions, notifier: wake } = this.#parts
     const email = await this.#prepare(due).catch((error: unknown) => this.#giveUp(error))
     return db.write(async (tx) => {
       if (!(await store.vacations.settle(tx, due.n)) || email === null) return false
       if ((await suppressions.of(tx, email.teamId, email.recipients)).size > 0) return false
       const accepted = await emails.insert(tx, email)
       await queue.add(tx, accepted.email, accepted.deliveries, email.queuedAt)
-      tx.afterCommit(() => wake.ring('deliver'))
+      tx.afterCommit(() => wake.notify('deliver'))
       return true
     })
   }
 
-  /** What cannot be written to today cannot be tomorrow: a stranger chose the address and the ids. @throws any other error */
+  /** Drops a response with an invalid address: the sender chose it, so a retry fails too. @throws any other error */
   #giveUp(error: unknown): null {
     if (!(error instanceof ProductError) || error.code === 'service_unavailable') throw error
     this.#parts.log.info({ err: error }, 'a vacation response cannot be addressed')
     return null
   }
 
-  /** Composes an answer and keeps its content; null where it is not wanted any more, or has nowhere to go. */
+  /** Composes a response and stores its content; null when it is no longer wanted or has no recipient. */
   async #prepare(due: DueAnswer): Promise<NewEmail | null> {
     const { clock, db, directory, store } = this.#parts
     if (clock.now() - due.createdAt > STALE_MS) return null
     const mailboxId = await store.accounts.mailboxOf(due.account)
     const mailbox = mailboxId === undefined ? undefined : await directory.mailboxes.byId(mailboxId)
-    // Decisions §10.13: an agent would be sending.
+    // Decisions §10.13: agents send no vacation responses.
     if (mailbox?.status !== 'active' || mailbox.isAgent) return null
     const account = { n: due.account }
     const response = await store.vacations.get(account)
@@ -114,8 +114,8 @@ export class VacationReplies {
   }
 
   /**
-   * Who reads what is sent to an envelope sender. Ours stands for whoever sent the mail, and nobody reads what its team sent by a key
-   * of its own.
+   * The address that receives the response. Our own VERP address maps to the From address of its message; null when a root key
+   * sent that message, because no mailbox reads the response.
    */
   async #reader(address: string): Promise<string | null> {
     const { vault, config, emails } = this.#parts
@@ -135,18 +135,18 @@ export class VacationReplies {
     const id = newId('email')
     const from = { email: identity.email, name: identity.name || mailbox.displayName || '' }
     const to = checkRecipient('to', { email: answer.to })
-    // RFC 5230 5.3.
+    // RFC 5230 §5.3.
     const subject = response.subject ?? (due.subject === '' ? BARE_SUBJECT : `Auto: ${due.subject}`)
     const messageId = `${id}@${from.email.slice(from.email.lastIndexOf('@') + 1)}`
     const { textBody, htmlBody } = response
     const { messageId: original, references } = due
-    const written = write(
+    const written = composeContent(
       {
         ...{ from, to: [to], cc: [], bcc: [], replyTo: identity.replyTo ?? [], subject, textBody, htmlBody },
         ...{ attachments: [], messageId, date: now },
-        // RFC 3834 5.
+        // RFC 3834 §5.
         headers: [{ name: 'Auto-Submitted', value: 'auto-replied' }],
-        // RFC 5230 5.8.
+        // RFC 5230 §5.8.
         inReplyTo: original,
         references: original === null ? [] : [...references, original],
       },
@@ -154,10 +154,10 @@ export class VacationReplies {
     )
     await store.blobs.put(written.hash, written.sizeBytes, written.chunks)
     const sender = { teamId: mailbox.teamId, mailboxId: mailbox.id }
-    const domain = await directory.domains.standingFor(db.read, sender, from.email)
+    const domain = await directory.domains.statusFor(db.read, sender, from.email)
     return {
       ...{ id, ...sender, source: 'system', scope: mailbox.sendScope, from, subject, internetMessageId: messageId },
-      // RFC 3834 3.3: nothing is ever sent back about it.
+      // RFC 3834 §3.3: a null reverse-path prevents bounces of the response.
       returnPath: '',
       ...{ domainId: domain?.id ?? null, hash: written.hash, sizeBytes: written.sizeBytes },
       ...{ queuedAt: now, expiresAt: now + LIFETIME_MS, recipients: [to.email] },

@@ -1,4 +1,4 @@
-// The console's one page so far: the keys of a team, issued and revoked by its members (specification §5.1).
+// The console: the API keys of a team, issued and revoked by its members (specification §5.1).
 
 import { Type } from 'typebox'
 import { notFound, ProductError } from '../base/errors.ts'
@@ -7,8 +7,8 @@ import type { ApiKey } from '../directory/keys.ts'
 import { allows, isSubset, ROLES, type Role } from '../directory/permissions.ts'
 import { type PageAnswer, type RequestFacts, type Route, route } from '../http/route.ts'
 import { Id } from '../http/schema.ts'
-import { MEMBER_PERMISSIONS, type Member } from '../people/members.ts'
-import type { Session } from '../people/sessions.ts'
+import { MEMBER_PERMISSIONS, type TeamMember } from '../people/members.ts'
+import type { SignInSession } from '../people/sessions.ts'
 import { html, type Markup, when } from './markup.ts'
 import { goTo, personOf, requireFormToken, sessionOf, showPageError, sitePage } from './site.ts'
 
@@ -19,17 +19,17 @@ const page = {
   hidden: true,
   tag: 'Pages',
   as: 'none',
-  fault: showPageError,
+  renderError: showPageError,
   produces: ['text/html'],
   reply: Type.Unknown(),
 } as const
 const csrf = Type.String({ maxLength: 100 })
 const team = Type.Object({ team_id: Id('team') })
 
-/** Somebody signed in, looking at a team they belong to. */
-export interface View {
-  session: Session
-  member: Member
+/** A signed-in person and their membership in the team that is shown. */
+export interface ConsoleView {
+  session: SignInSession
+  member: TeamMember
 }
 
 const showTeams = route({
@@ -37,7 +37,7 @@ const showTeams = route({
   method: 'GET',
   path: '/console',
   operation: 'showConsole',
-  summary: 'Lists the teams of who is signed in.',
+  summary: 'Lists the teams of the signed-in person.',
   async handle({ app, request }) {
     const session = await sessionOf(app, request)
     if (session === undefined) return goTo('/owner/sign-in')
@@ -93,7 +93,7 @@ const askToRevoke = route({
   method: 'GET',
   path: '/console/{team_id}/keys/{key_id}/revoke',
   operation: 'showKeyRevocation',
-  summary: 'Asks whether a key is to end: what it opens cannot be brought back.',
+  summary: 'Asks for confirmation before a key is revoked.',
   params: Type.Object({ team_id: Id('team'), key_id: Id('key') }),
   async handle({ params: { team_id: teamId, key_id: id }, app, request }) {
     const view = await viewOf(app, request, teamId)
@@ -102,8 +102,8 @@ const askToRevoke = route({
     const key = await app.directory.keys.get(teamId, id)
     if (key === undefined) throw notFound('API key')
     const person = personOf(app, view.session)
-    const body = html`<p>The key <strong>${key.name}</strong> (<code>${key.prefix}&hellip;${key.last4}</code>) ends at once and for ever.
-Programs that use it are refused.</p><p class="soft">Last used: ${key.lastUsedAt === null ? 'never' : when(key.lastUsedAt)}</p>
+    const body = html`<p>The key <strong>${key.name}</strong> (<code>${key.prefix}&hellip;${key.last4}</code>) is revoked immediately and permanently.
+Programs that use it are rejected.</p><p class="soft">Last used: ${key.lastUsedAt === null ? 'never' : when(key.lastUsedAt)}</p>
 <form method="post" action="/console/${teamId}/keys/${id}/revoke"><input type="hidden" name="csrf" value="${person.formToken}">
 <div class="actions"><button class="danger">Revoke the key</button></div></form><p><a href="/console/${teamId}">Keep it</a></p>`
     return sitePage({ title: 'Revoke a key', body, session: person })
@@ -129,21 +129,21 @@ const revokeKey = route({
   },
 })
 
-/** @returns null for nobody @throws ProductError not_found for a team of others, insufficient_permissions in a suspended one */
-export async function viewOf(app: Context, request: RequestFacts, teamId: string): Promise<View | null> {
+/** @returns null without a session @throws ProductError not_found for a team of others, insufficient_permissions in a suspended one */
+export async function viewOf(app: Context, request: RequestFacts, teamId: string): Promise<ConsoleView | null> {
   const session = await sessionOf(app, request)
   if (session === undefined) return null
   const member = (await app.people.membershipsOf(session)).find((one) => one.teamId === teamId)
   if (member === undefined) throw notFound('team')
   // As for every other credential of the team (decisions §2.3).
   if ((await app.directory.teams.get(teamId))?.status !== 'active') {
-    throw new ProductError('insufficient_permissions', 'This team is suspended; ask whoever runs this service.')
+    throw new ProductError('insufficient_permissions', 'This team is suspended; ask the operator of this service.')
   }
   requirePermission(member, 'apikey.read')
   return { session, member }
 }
 
-export function requirePermission({ role }: Member, permission: string): void {
+export function requirePermission({ role }: TeamMember, permission: string): void {
   if (!allows(MEMBER_PERMISSIONS[role], permission)) throw forbidden()
 }
 
@@ -151,7 +151,7 @@ export function forbidden(): ProductError {
   return new ProductError('insufficient_permissions', 'Your role in this team does not allow this.')
 }
 
-async function keysPage(app: Context, { session, member }: View, secret: string | null): Promise<PageAnswer> {
+async function keysPage(app: Context, { session, member }: ConsoleView, secret: string | null): Promise<PageAnswer> {
   const { teamId } = member
   const found = await app.directory.teams.get(teamId)
   const { items } = await app.directory.keys.list(teamId, { status: 'active', limit: KEYS_SHOWN, after: null })
@@ -161,7 +161,7 @@ async function keysPage(app: Context, { session, member }: View, secret: string 
   const made =
     secret === null
       ? null
-      : html`<div class="card"><p>The new key. It is shown now and never again:</p><code class="secret">${secret}</code></div>`
+      : html`<div class="card"><p>The new key. It is shown only once:</p><code class="secret">${secret}</code></div>`
   const body = html`${made}<p class="soft">${found?.name ?? teamId} &middot; ${teamId} &middot; <a href="/console/${teamId}/members">Members</a></p>
 <table><thead><tr><th>Name</th><th>Key</th><th>Kind</th><th>Last used</th><th></th></tr></thead><tbody>${rows}</tbody></table>
 ${allows(granted, 'apikey.create') ? newKey(teamId, person.formToken, granted) : null}`
@@ -179,7 +179,7 @@ function newKey(teamId: string, token: string, granted: readonly string[]): Mark
     (role) => html`<option value="${role}">${role}</option>`,
   )
   return html`<h2>A new key</h2><form method="post" action="/console/${teamId}/keys"><input type="hidden" name="csrf" value="${token}">
-<label>Name <input type="text" name="name" required maxlength="100"></label><label>May do <select name="role">${roles}</select></label>
+<label>Name <input type="text" name="name" required maxlength="100"></label><label>Role <select name="role">${roles}</select></label>
 <div class="actions"><button>Issue the key</button></div></form>`
 }
 

@@ -56,7 +56,7 @@ const PAGE = {
   hidden: true,
   tag: 'Pages',
   as: 'none',
-  fault: showPageError,
+  renderError: showPageError,
   produces: ['text/html'],
   reply: Type.Unknown(),
 } as const

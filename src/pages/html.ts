@@ -1,14 +1,14 @@
-// Pages a person opens: plain HTML that holds no script, loads nothing, and can be put into no frame.
+// Plain HTML pages for people: no script, no external resources, no framing.
 
 import { createHash } from 'node:crypto'
 import type { PageAnswer } from '../http/route.ts'
 import { page } from '../http/route.ts'
 
-export interface Content {
+export interface PageContent {
   title: string
   /** Each becomes a paragraph. */
   texts: readonly string[]
-  /** Where the person may go on. */
+  /** Link below the text. */
   link?: { href: string; text: string } | null
 }
 
@@ -19,14 +19,14 @@ const STYLE_HASH = createHash('sha256').update(STYLE).digest('base64')
 
 const HEADERS = {
   'Content-Security-Policy': `default-src 'none'; style-src 'sha256-${STYLE_HASH}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
-  // The address of the page may hold what nobody else is to see.
+  // The URL of the page may contain a secret.
   'Referrer-Policy': 'no-referrer',
   'X-Frame-Options': 'DENY',
   'X-Robots-Tag': 'noindex',
 }
 
 /** @param status 200 unless something went wrong */
-export function htmlPage(content: Content, status = 200): PageAnswer {
+export function htmlPage(content: PageContent, status = 200): PageAnswer {
   const link =
     content.link == null ? [] : [`<p><a href="${escaped(content.link.href)}">${escaped(content.link.text)}</a></p>`]
   const body = [
@@ -44,13 +44,13 @@ export function htmlPage(content: Content, status = 200): PageAnswer {
   return page({ status, html, headers: HEADERS })
 }
 
-/** The same page on the way to another place: browsers go on at once. @param location a URL of our own */
-export function onwardPage(content: Content, location: string): PageAnswer {
+/** The same page as a redirect (303). @param location a URL of this appliance */
+export function onwardPage(content: PageContent, location: string): PageAnswer {
   const { html, headers } = htmlPage(content, 303)
   return page({ status: 303, html, headers: { ...headers, Location: location } })
 }
 
-/** Text as text, also inside a quoted attribute. */
+/** Escapes text for HTML, also inside a quoted attribute. */
 function escaped(text: string): string {
   return text
     .replaceAll('&', '&amp;')

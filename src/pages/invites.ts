@@ -1,4 +1,4 @@
-// Where a person decides about an agent that named her as its owner. Looking changes nothing; deciding takes a form.
+// Invitations of agents: a person accepts or declines to be the owner. GET changes nothing; the decision is a form.
 
 import { Type } from 'typebox'
 import type { OpenInvite } from '../agents/invites.ts'
@@ -14,7 +14,7 @@ const page = {
   hidden: true,
   tag: 'Pages',
   as: 'none',
-  fault: showPageError,
+  renderError: showPageError,
   produces: ['text/html'],
   reply: Type.Unknown(),
 } as const
@@ -26,17 +26,17 @@ const showInvite = route({
   method: 'GET',
   path: '/invites/{token}',
   operation: 'showInvite',
-  summary: 'Shows who asks, and the form to answer with.',
+  summary: 'Shows the invitation and the form to answer it.',
   params,
   async handle({ params: { token }, app }) {
     const open = await app.agents.invites.open(token)
     if (open === undefined)
-      return sentences('There is no such invitation', ['A newer mail may hold a newer link.'], NOT_FOUND)
+      return sentences('There is no such invitation', ['A newer message may contain a newer link.'], NOT_FOUND)
     const { state, expiresAt } = open.invite
     if (state === 'expired' || state === 'revoked' || (state === 'pending' && expiresAt <= app.clock.now())) {
       return sentences(
-        'This invitation is over',
-        ['It was not answered in time, or was taken back. There is nothing to do.'],
+        'This invitation has expired',
+        ['It was not answered in time, or was withdrawn. There is nothing to do.'],
         GONE,
       )
     }
@@ -74,7 +74,7 @@ const answerInvite = route({
 
 function facts({ registration, invite }: OpenInvite): Markup {
   return html`<dl><dt>Inbox</dt><dd><code>${registration.email}</code></dd>
-<dt>Calls itself</dt><dd>${registration.clientName === null ? html`<span class="soft">nothing</span>` : html`&ldquo;${registration.clientName}&rdquo; <span class="soft">(nobody has checked this)</span>`}</dd>
+<dt>Calls itself</dt><dd>${registration.clientName === null ? html`<span class="soft">nothing</span>` : html`&ldquo;${registration.clientName}&rdquo; <span class="soft">(not verified)</span>`}</dd>
 <dt>Registered</dt><dd>${when(registration.createdAt)}</dd>
 <dt>You</dt><dd>${invite.email}</dd></dl>`
 }

@@ -1,10 +1,10 @@
-// The members of a team, and the link an owner hands to one who can get none by mail.
+// The members of a team, and sign-in links that an owner hands to members who cannot receive one by mail.
 
 import { Type } from 'typebox'
 import { notFound } from '../base/errors.ts'
 import { type Route, route } from '../http/route.ts'
 import { Id } from '../http/schema.ts'
-import type { Member } from '../people/members.ts'
+import type { TeamMember } from '../people/members.ts'
 import { forbidden, requirePermission, viewOf } from './console.ts'
 import { html, type Markup } from './markup.ts'
 import { goTo, personOf, requireFormToken, showPageError, sitePage } from './site.ts'
@@ -15,7 +15,7 @@ const page = {
   hidden: true,
   tag: 'Pages',
   as: 'none',
-  fault: showPageError,
+  renderError: showPageError,
   produces: ['text/html'],
   reply: Type.Unknown(),
 } as const
@@ -58,14 +58,14 @@ const showMemberLink = route({
     const member = await people.members.get(teamId, id)
     const url = member && (await people.showLink(teamId, member.email, view.member.id))
     if (member === undefined || url === undefined) throw notFound('member')
-    const text = html`<p>Hand this link to <strong>${member.email}</strong>. It signs in to this team alone, works once, for 15 minutes, and is shown now and never again:</p>
+    const text = html`<p>Hand this link to <strong>${member.email}</strong>. It signs in to this team alone, works once, for 15 minutes, and is shown only once:</p>
 <div class="card"><code class="secret">${url}</code></div><p><a href="/console/${teamId}/members">Members</a></p>`
     return sitePage({ title: 'A link to sign in', body: text, session: personOf(app, view.session) })
   },
 })
 
-/** @param token of the form; null for who may not see links */
-function row({ id, teamId, email, role }: Member, token: string | null): Markup {
+/** @param token of the form; null for members who may not create links */
+function row({ id, teamId, email, role }: TeamMember, token: string | null): Markup {
   const form =
     token &&
     html`<form method="post" action="/console/${teamId}/members/${id}/link"><input type="hidden" name="csrf" value="${token}"><button class="quiet">Show a link to sign in</button></form>`

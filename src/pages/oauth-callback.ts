@@ -1,12 +1,12 @@
-// Where Google and Microsoft send a person back to who was asked to connect an account (decisions §3.1).
+// The OAuth redirect endpoint for Google and Microsoft when a person connects a sending account (decisions §3.1).
 
 import { Type } from 'typebox'
 import { type PageAnswer, route } from '../http/route.ts'
 import { Words } from '../http/schema.ts'
 import type { OAuth, Visit } from '../outbound/oauth/oauth.ts'
-import { type Content, htmlPage, onwardPage } from './html.ts'
+import { htmlPage, onwardPage, type PageContent } from './html.ts'
 
-const AGAIN = 'To try again, begin once more where you came from.'
+const AGAIN = 'To try again, start the connection again from where you came.'
 const NOTHING_CHANGED = 'Nothing has been changed.'
 
 export const oauthCallback = route({
@@ -16,7 +16,7 @@ export const oauthCallback = route({
   hidden: true,
   operation: 'showOauthCallback',
   tag: 'Pages',
-  summary: 'Ends the connecting of an account.',
+  summary: 'Completes the connection of an account.',
   as: 'none',
   params: Type.Object({ type: Words(['gmail_api', 'outlook_api']) }),
   query: Type.Object({
@@ -28,8 +28,11 @@ export const oauthCallback = route({
   reply: Type.Unknown(),
   async handle({ params: { type }, query, request, app }) {
     return pageOf(
-      await visit(app.outbound.oauth, type, query, (error) => {
-        app.log.error({ err: error, request_id: request.id }, 'an account could not be connected')
+      await completeConnection(app.outbound.oauth, type, query, (error) => {
+        app.log.error(
+          { event: 'oauth.callback_failed', err: error, request_id: request.id },
+          'Account could not be connected',
+        )
       }),
     )
   },
@@ -37,8 +40,8 @@ export const oauthCallback = route({
 
 type Query = Parameters<OAuth['callback']>[1]
 
-/** A person gets a page also when something of ours failed. */
-async function visit(
+/** Calls the OAuth callback; an internal failure becomes a page as well. */
+async function completeConnection(
   oauth: OAuth,
   type: 'gmail_api' | 'outlook_api',
   query: Query,
@@ -52,47 +55,46 @@ async function visit(
   }
 }
 
-function pageOf(visit: Visit): PageAnswer {
-  switch (visit.kind) {
+function pageOf(outcome: Visit): PageAnswer {
+  switch (outcome.kind) {
     case 'connected':
-      return connected(visit)
+      return connected(outcome)
     case 'denied':
       return htmlPage(
-        wayBack(visit, 'The account was not connected', [
-          'You did not allow it. That is fine.',
-          NOTHING_CHANGED,
-          AGAIN,
-        ]),
+        wayBack(outcome, 'The account was not connected', ['You declined the request.', NOTHING_CHANGED, AGAIN]),
       )
     case 'incomplete': {
       const texts = [
-        'Not every permission was given. Without them mail cannot be sent, or be found again after a broken connection.',
-        'To try again, begin once more where you came from and leave all boxes ticked.',
+        'Not every permission was given. Mailstead needs all of them to send mail and to find sent messages after a lost connection.',
+        'To try again, start the connection again from where you came and leave all boxes ticked.',
       ]
-      return htmlPage(wayBack(visit, 'A permission is missing', texts))
+      return htmlPage(wayBack(outcome, 'A permission is missing', texts))
     }
     case 'failed':
-      return htmlPage(wayBack(visit, 'The account could not be connected', [visit.reason, NOTHING_CHANGED, AGAIN]), 502)
+      return htmlPage(
+        wayBack(outcome, 'The account could not be connected', [outcome.reason, NOTHING_CHANGED, AGAIN]),
+        502,
+      )
     case 'expired':
-      return htmlPage({ title: 'This took too long', texts: ['The way here is open for ten minutes.', AGAIN] }, 410)
+      return htmlPage({ title: 'This link has expired', texts: ['It is valid for ten minutes.', AGAIN] }, 410)
     case 'used': {
-      const texts = ['It works once. If the account is in your list, it is connected and all is well.', AGAIN]
-      return htmlPage({ title: 'This page was opened before', texts }, 410)
+      const texts = ['It works once. If the account is in your list, it is connected.', AGAIN]
+      return htmlPage({ title: 'This link was already used', texts }, 410)
     }
     case 'unknown':
-      return htmlPage({ title: 'This address is not right', texts: ['It was not made by this appliance.', AGAIN] }, 400)
+      return htmlPage({ title: 'Invalid link', texts: ['This appliance did not create it.', AGAIN] }, 400)
   }
 }
 
-function connected(visit: Extract<Visit, { kind: 'connected' }>): PageAnswer {
-  const { provider, redirectAfter } = visit
-  const content = wayBack(visit, 'The account is connected', [
+function connected(outcome: Extract<Visit, { kind: 'connected' }>): PageAnswer {
+  const { provider, redirectAfter } = outcome
+  const content = wayBack(outcome, 'The account is connected', [
     `${provider.oauthEmail} can be sent from as "${provider.name}" as soon as the connection has been checked.`,
     'You can close this page.',
   ])
   return redirectAfter === null ? htmlPage(content) : onwardPage(content, redirectAfter)
 }
 
-function wayBack({ redirectAfter }: { redirectAfter: string | null }, title: string, texts: string[]): Content {
-  return { title, texts, link: redirectAfter === null ? null : { href: redirectAfter, text: 'Go on' } }
+function wayBack({ redirectAfter }: { redirectAfter: string | null }, title: string, texts: string[]): PageContent {
+  return { title, texts, link: redirectAfter === null ? null : { href: redirectAfter, text: 'Continue' } }
 }

@@ -1,11 +1,11 @@
-// The agents a person owns: what each did, and what she lets it do.
+// The agents a person owns: their use and their permissions.
 
 import { Type } from 'typebox'
 import type { Registration } from '../agents/records.ts'
 import type { Context } from '../context.ts'
 import { type PageAnswer, type RequestFacts, type Route, route } from '../http/route.ts'
 import { Id } from '../http/schema.ts'
-import type { Session } from '../people/sessions.ts'
+import type { SignInSession } from '../people/sessions.ts'
 import { html, type Markup, when } from './markup.ts'
 import { goTo, personOf, requireFormToken, sessionOf, showPageError, sitePage } from './site.ts'
 
@@ -16,7 +16,7 @@ const page = {
   hidden: true,
   tag: 'Pages',
   as: 'none',
-  fault: showPageError,
+  renderError: showPageError,
   produces: ['text/html'],
   reply: Type.Unknown(),
 } as const
@@ -25,11 +25,11 @@ const csrf = Type.String({ maxLength: 100 })
 
 const STATES: Readonly<Record<string, string>> = {
   unclaimed: 'Has no owner',
-  invited: 'Has invited somebody',
-  accepted: 'Reads; may not send',
-  approved: 'Reads and sends',
-  revoked: 'Ended',
-  expired: 'Ended: nobody claimed it',
+  invited: 'Owner invited',
+  accepted: 'May read, may not send',
+  approved: 'May read and send',
+  revoked: 'Revoked',
+  expired: 'Expired: not claimed',
 }
 
 const listAgents = route({
@@ -37,7 +37,7 @@ const listAgents = route({
   method: 'GET',
   path: LIST,
   operation: 'showOwnedAgents',
-  summary: 'Lists the agents of who is signed in.',
+  summary: 'Lists the agents of the signed-in person.',
   async handle({ app, request }) {
     const session = await sessionOf(app, request)
     if (session === undefined) return goTo('/owner/sign-in')
@@ -51,12 +51,12 @@ const listAgents = route({
   },
 })
 
-/** A form on the list: does something for who is signed in, and shows the list again. */
-function deed(
+/** An action form on the list: runs for the signed-in person and redirects to the list. */
+function ownerAction(
   path: string,
   operation: string,
   summary: string,
-  work: (app: Context, session: Session, id: string, typed: string) => Promise<unknown>,
+  work: (app: Context, session: SignInSession, id: string, typed: string) => Promise<unknown>,
 ): Route {
   return route({
     ...page,
@@ -72,14 +72,20 @@ function deed(
   })
 }
 
-const approve = deed('approve-sending', 'approveAgentSending', 'Lets it send.', (app, session, id) =>
+const approve = ownerAction('approve-sending', 'approveAgentSending', 'Allows the agent to send.', (app, session, id) =>
   app.agents.owners.approveSending(session, id),
 )
-const stopSending = deed('revoke-sending', 'revokeAgentSending', 'Takes sending back.', (app, session, id) =>
-  app.agents.owners.revokeSending(session, id),
+const stopSending = ownerAction(
+  'revoke-sending',
+  'revokeAgentSending',
+  'Withdraws the permission to send.',
+  (app, session, id) => app.agents.owners.revokeSending(session, id),
 )
-const end = deed('revoke', 'revokeOwnedAgent', 'Ends it, when its address was typed.', (app, session, id, typed) =>
-  app.agents.owners.revoke(session, id, typed),
+const end = ownerAction(
+  'revoke',
+  'revokeOwnedAgent',
+  'Revokes the agent after its address was typed.',
+  (app, session, id, typed) => app.agents.owners.revoke(session, id, typed),
 )
 
 const endEvery = route({
@@ -87,7 +93,7 @@ const endEvery = route({
   method: 'POST',
   path: `${LIST}/revoke-all`,
   operation: 'revokeOwnedAgents',
-  summary: 'Ends all of them.',
+  summary: 'Revokes all agents of the person.',
   form: true,
   body: Type.Object({ csrf, sure: Type.Literal('yes') }),
   handle: ({ body, app, request }) =>
@@ -98,7 +104,7 @@ async function signedIn(
   app: Context,
   request: RequestFacts,
   formToken: string,
-  work: (session: Session) => Promise<unknown>,
+  work: (session: SignInSession) => Promise<unknown>,
 ): Promise<PageAnswer> {
   const session = await sessionOf(app, request)
   if (session === undefined) return goTo('/owner/sign-in')

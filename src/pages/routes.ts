@@ -1,4 +1,4 @@
-// What lies at the origin for others than clients of the API: pages for people, and a hook for Amazon.
+// Routes at the origin that are not part of the API: pages for people, and the hook for Amazon SNS.
 
 import type { Route } from '../http/route.ts'
 import { consolePages } from './console.ts'

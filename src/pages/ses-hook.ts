@@ -1,4 +1,4 @@
-// Where Amazon SNS tells what became of mail that Amazon SES took: no credential, a signature.
+// The endpoint for Amazon SNS notifications about messages sent through Amazon SES: authenticated by signature, without a credential.
 
 import { Type } from 'typebox'
 import { route } from '../http/route.ts'
@@ -21,7 +21,7 @@ export const sesHook = route({
   bodyLimit: BODY_MAX,
   // It comes from a few addresses, and as often as mail is sent.
   uncounted: true,
-  pace: { times: 3000, seconds: 60 },
+  throttle: { times: 3000, seconds: 60 },
   body: Type.Object({ Type: Type.String() }, { additionalProperties: true }),
   reply: Type.Object({ moved: Type.Integer({ description: 'Deliveries whose state changed.' }) }),
   async handle({ body, app }) {

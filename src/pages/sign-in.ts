@@ -1,4 +1,4 @@
-// How a person gets in: she asks for a link, opens it, and presses a button. There is no password.
+// Sign-in by mailed link: a person requests a link, opens it and presses a button. There is no password.
 
 import { Type } from 'typebox'
 import { type Route, route } from '../http/route.ts'
@@ -17,13 +17,13 @@ import {
 
 const GONE = 410
 const NOT_HERE =
-  'No link is mailed to a mailbox of this server, because programs may read it. An owner of your team, or whoever runs this server, can show you one.'
+  'No link is mailed to a mailbox of this server, because programs may read it. An owner of your team, or the operator of this server, can show you one.'
 const page = {
   root: true,
   hidden: true,
   tag: 'Pages',
   as: 'none',
-  fault: showPageError,
+  renderError: showPageError,
   produces: ['text/html'],
   reply: Type.Unknown(),
 } as const
@@ -48,17 +48,17 @@ const askForLink = route({
   method: 'POST',
   path: '/owner/sign-in',
   operation: 'createSignInLink',
-  summary: 'Mails a link to who is known; says the same to everybody.',
+  summary: 'Mails a link to a known address; the answer is the same for every address.',
   form: true,
-  pace: { times: 10, seconds: 60 },
+  throttle: { times: 10, seconds: 60 },
   body: Type.Object({ email: Type.String({ minLength: 3, maxLength: 254 }) }),
   async handle({ body, app, request }) {
     app.people.mailLinkSoon(body.email, (error) =>
-      app.log.debug({ err: error, request_id: request.id }, 'no link was mailed'),
+      app.log.debug({ event: 'people.link_not_mailed', err: error, request_id: request.id }, 'Sign-in link not mailed'),
     )
-    return sentences('Look into your mail', [
-      'If this address belongs to somebody here, a link is on its way. It works once, for 15 minutes.',
-      'Nothing there? Look into the spam folder, or ask again in a while.',
+    return sentences('Check your mail', [
+      'If this address belongs to an account here, a link has been mailed. It works once, for 15 minutes.',
+      'No message? Check the spam folder, or request another link later.',
       ...(app.config.SIGN_IN_LINKS_TO_LOCAL ? [] : [NOT_HERE]),
     ])
   },
@@ -73,7 +73,7 @@ const showLink = route({
   params: token,
   async handle({ params, app }) {
     const scope = await app.people.links.read(params.token)
-    if (scope === undefined) return overPage()
+    if (scope === undefined) return expiredLinkPage()
     const team = scope.teamId === null ? undefined : await app.directory.teams.get(scope.teamId)
     const where = team && html` of the team <strong>${team.name}</strong>`
     const csrf = app.people.sessions.formToken(params.token)
@@ -89,14 +89,14 @@ const signIn = route({
   method: 'POST',
   path: '/owner/session/{token}',
   operation: 'createSession',
-  summary: 'Signs in, and uses the link up.',
+  summary: 'Signs in and consumes the link.',
   params: token,
   form: true,
   body: Type.Object({ csrf: Type.String({ maxLength: 100 }) }),
   async handle({ params, body, app }) {
     requireFormToken(app, params.token, body.csrf)
     const session = await app.people.signIn(params.token)
-    return session === undefined ? overPage() : goTo('/console', signInCookie(app, session))
+    return session === undefined ? expiredLinkPage() : goTo('/console', signInCookie(app, session))
   },
 })
 
@@ -118,9 +118,9 @@ const signOut = route({
   },
 })
 
-function overPage() {
-  const body = html`<p>It works once, for a short time.</p><p><a href="/owner/sign-in">Ask for a new one</a></p>`
-  return sitePage({ title: 'This link is over', body, session: null }, GONE)
+function expiredLinkPage() {
+  const body = html`<p>A link works once, for a short time.</p><p><a href="/owner/sign-in">Request a new link</a></p>`
+  return sitePage({ title: 'This link has expired or was used', body, session: null }, GONE)
 }
 
 export const signInPages: readonly Route[] = [showSignIn, askForLink, showLink, signIn, signOut]

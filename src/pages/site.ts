@@ -1,10 +1,10 @@
-// The frame of every page with a form: one stylesheet of ours, no script, nothing from elsewhere.
+// The layout of every page with a form: one stylesheet, no script, no external resources.
 
 import { ProductError } from '../base/errors.ts'
 import type { Config } from '../config/config.ts'
 import type { Context } from '../context.ts'
-import { type Fault, type FaultAnswer, type PageAnswer, page, type RequestFacts } from '../http/route.ts'
-import type { Session } from '../people/sessions.ts'
+import { type ErrorAnswer, type PageAnswer, page, type RequestFacts, type RouteError } from '../http/route.ts'
+import type { SignInSession } from '../people/sessions.ts'
 import { html, Markup } from './markup.ts'
 
 const COOKIE_SECONDS = 12 * 3600
@@ -23,19 +23,19 @@ const HEADERS = {
 export interface SitePage {
   title: string
   body: Markup
-  /** Who is signed in, for the line at the top; null for nobody. */
+  /** The signed-in person, for the header; null without a session. */
   session: { email: string; formToken: string } | null
 }
 
-/** What a browser gets. @param status 200 unless something went wrong */
+/** A whole page. @param status 200 unless something went wrong */
 export function sitePage(content: SitePage, status = 200, headers: Record<string, string> = {}): PageAnswer {
   return page({ status, html: frame(content), headers: { ...HEADERS, ...headers } })
 }
 
-/** Sends the browser to another page of ours. */
+/** Redirects the browser to another page of this origin. */
 export function goTo(path: string, headers: Record<string, string> = {}): PageAnswer {
-  const body = html`<p><a href="${path}">Go on</a></p>`
-  return sitePage({ title: 'Go on', body, session: null }, SEE_OTHER, { Location: path, ...headers })
+  const body = html`<p><a href="${path}">Continue</a></p>`
+  return sitePage({ title: 'Redirecting', body, session: null }, SEE_OTHER, { Location: path, ...headers })
 }
 
 /** A page with a few sentences. */
@@ -46,14 +46,14 @@ export function sentences(title: string, texts: readonly string[], status = 200)
   )
 }
 
-/** What a person sees of an error. */
-export function showPageError({ error, status }: Fault): FaultAnswer {
-  const title = status === 404 ? 'There is nothing here' : status >= 500 ? 'Something went wrong' : 'That did not work'
+/** Renders an error as a page. */
+export function showPageError({ error, status }: RouteError): ErrorAnswer {
+  const title = status === 404 ? 'Page not found' : status >= 500 ? 'Something went wrong' : 'Request failed'
   const text = frame({ title, body: html`<p>${error.message}</p>`, session: null })
   return { status, type: 'text/html; charset=utf-8', text, headers: HEADERS }
 }
 
-export function signInCookie({ config }: Context, { token }: Session): Record<string, string> {
+export function signInCookie({ config }: Context, { token }: SignInSession): Record<string, string> {
   return setCookie(config, token, COOKIE_SECONDS)
 }
 
@@ -61,8 +61,8 @@ export function signOutCookie({ config }: Context): Record<string, string> {
   return setCookie(config, '', 0)
 }
 
-/** Who is signed in with this browser. */
-export function sessionOf(app: Context, request: RequestFacts): Promise<Session | undefined> {
+/** The session of this browser. */
+export function sessionOf(app: Context, request: RequestFacts): Promise<SignInSession | undefined> {
   return app.people.sessions.read(request.cookie(cookieName(app.config)))
 }
 
@@ -80,18 +80,15 @@ function isSecure({ APP_ORIGIN }: Config): boolean {
   return APP_ORIGIN.startsWith('https:')
 }
 
-/** The line at the top for somebody who is signed in. */
-export function personOf(app: Context, session: Session): { email: string; formToken: string } {
+/** Header data of a signed-in person. */
+export function personOf(app: Context, session: SignInSession): { email: string; formToken: string } {
   return { email: session.email, formToken: app.people.sessions.formToken(session.token) }
 }
 
 /** @throws ProductError for a form that was not made for this session or link: another site may have sent it */
 export function requireFormToken(app: Context, bound: string, given: string): void {
   if (app.people.sessions.isFormToken(bound, given)) return
-  throw new ProductError(
-    'insufficient_permissions',
-    'This form is too old. Go back, load the page anew, and try again.',
-  )
+  throw new ProductError('insufficient_permissions', 'This form is too old. Go back, reload the page, and try again.')
 }
 
 function frame({ title, body, session }: SitePage): string {

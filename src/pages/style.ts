@@ -1,4 +1,4 @@
-// The one stylesheet of the pages: readable on a phone, light or dark as the person's device is.
+// The stylesheet of the pages: responsive, light or dark by device preference.
 
 import { Type } from 'typebox'
 import { sha256 } from '../base/secrets.ts'
@@ -38,7 +38,7 @@ td:first-child{overflow-wrap:anywhere}th,td code,button{white-space:nowrap}
 `
 
 const TEXT = Buffer.from(CSS)
-/** Of the same length the next one may well be. */
+/** From the content: the next version may have the same length. */
 const ETAG = `W/"${sha256(TEXT).toString('base64url').slice(0, 16)}"`
 
 export const stylesheet = route({

@@ -1,4 +1,4 @@
-// What people need of the rest of the house.
+// What the people room needs from other rooms.
 
 import type { Clock } from '../base/clock.ts'
 import type { Vault } from '../base/secrets.ts'
@@ -7,26 +7,26 @@ import type { Db, Tx } from '../db/db.ts'
 import type { Domains } from '../directory/domains.ts'
 import type { Mailboxes } from '../directory/mailboxes.ts'
 
-/** A mail to a person, as the appliance writes it. */
-export interface PersonalMail {
-  /** Left out: the appliance's own address. */
+/** A message from the appliance to a person. */
+export interface PersonalMessage {
+  /** Default: the appliance's own address. */
   from?: string
   to: string
   subject: string
   text: string
 }
 
-/** How mail to persons gets into the outbound queue: its content first, then its rows in the unit of work it belongs to. */
-export interface Post {
-  prepare(mail: PersonalMail): Promise<{ sendIn(tx: Tx): Promise<void> }>
+/** Queues messages to persons: `prepare` stores the content, `sendIn` inserts the queue rows in the caller's unit of work. */
+export interface SystemMailer {
+  prepare(message: PersonalMessage): Promise<{ sendIn(tx: Tx): Promise<void> }>
 }
 
-export interface PeopleParts {
+export interface PeopleDeps {
   db: Db
   clock: Clock
   vault: Vault
   config: Config
-  post: Post
+  mailer: SystemMailer
   domains: Pick<Domains, 'byName'>
   mailboxes: Pick<Mailboxes, 'receiver'>
 }

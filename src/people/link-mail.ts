@@ -1,5 +1,5 @@
-// Which addresses a link that signs in may be mailed to. A mailbox of this appliance is read by programs that hold a key of it, so a link
-// mailed there would make a mailbox key as strong as the person whose address it is.
+// Decides which addresses a sign-in link may be mailed to. Programs with a mailbox key read the mailboxes of this appliance, so a link
+// mailed there would give a mailbox key the rights of the person whose address it is.
 
 import type { Config } from '../config/config.ts'
 import { bounceDomain, domainName } from '../directory/domain-name.ts'
@@ -7,8 +7,8 @@ import type { Domains } from '../directory/domains.ts'
 import type { Mailboxes } from '../directory/mailboxes.ts'
 import { parseMailbox } from '../mime/address.ts'
 
-/** `mailboxId` names the mailbox of this appliance the link goes through, null for an address elsewhere. */
-export type LinkMail = { mailed: false } | { mailed: true; mailboxId: string | null }
+/** `mailboxId` is the mailbox of this appliance that receives the link; null for an address elsewhere. */
+export type LinkMailPolicy = { mailed: false } | { mailed: true; mailboxId: string | null }
 
 interface Deps {
   config: Config
@@ -16,25 +16,26 @@ interface Deps {
   mailboxes: Pick<Mailboxes, 'receiver'>
 }
 
-const WITHHELD: LinkMail = { mailed: false }
+const NOT_MAILED: LinkMailPolicy = { mailed: false }
 
 /**
  * Decides by the domain, not by the mailbox: one that does not exist yet can be created while the message waits in the queue.
  * @param email an address `parseMailbox` reads, in any case and with a domain in U-labels or A-labels
  */
-export async function linkMailTo({ config, domains, mailboxes }: Deps, email: string): Promise<LinkMail> {
+export async function linkMailPolicy({ config, domains, mailboxes }: Deps, email: string): Promise<LinkMailPolicy> {
   const parsed = parseMailbox(email)
   const name = parsed && domainName(parsed.domain)
-  // An address literal may be one of ours.
-  if (!parsed || !name) return WITHHELD
-  if (!isHome(config, name) && (await domains.byName(name)) === undefined) return { mailed: true, mailboxId: null }
-  if (!config.SIGN_IN_LINKS_TO_LOCAL) return WITHHELD
+  // An address literal may name this appliance.
+  if (!parsed || !name) return NOT_MAILED
+  if (!isApplianceName(config, name) && (await domains.byName(name)) === undefined)
+    return { mailed: true, mailboxId: null }
+  if (!config.SIGN_IN_LINKS_TO_LOCAL) return NOT_MAILED
   const found = await mailboxes.receiver(parsed.local, name)
-  // Nobody is behind an agent's inbox but a program.
-  return found.reason === null && !found.mailbox.isAgent ? { mailed: true, mailboxId: found.mailbox.id } : WITHHELD
+  // Only a program reads an agent's inbox.
+  return found.reason === null && !found.mailbox.isAgent ? { mailed: true, mailboxId: found.mailbox.id } : NOT_MAILED
 }
 
-/** Whether the appliance receives for a name without any team having claimed it. */
-function isHome({ MAIL_HOSTS, AGENT_MAILBOX_DOMAIN }: Config, name: string): boolean {
+/** Whether a name belongs to the appliance itself, without a claim by a team. */
+function isApplianceName({ MAIL_HOSTS, AGENT_MAILBOX_DOMAIN }: Config, name: string): boolean {
   return name === AGENT_MAILBOX_DOMAIN || MAIL_HOSTS.some((host) => name === host || name === bounceDomain(host))
 }

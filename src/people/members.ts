@@ -1,4 +1,4 @@
-// Members of teams: who belongs to which, as what, and the rule that every team keeps an owner (decisions §2.3).
+// Members of teams and their roles; every team keeps at least one owner (decisions §2.3).
 
 import { conflict, invalid, notFound } from '../base/errors.ts'
 import { newId } from '../base/ids.ts'
@@ -6,11 +6,11 @@ import type { Reader, Row, Tx } from '../db/db.ts'
 import { type Page, type PageKey, pageOf } from '../db/page.ts'
 import { ROLES } from '../directory/permissions.ts'
 import { parseMailbox } from '../mime/address.ts'
-import type { PeopleParts } from './deps.ts'
+import type { PeopleDeps } from './deps.ts'
 
 export type MemberRole = 'owner' | 'admin' | 'member' | 'viewer'
 
-export interface Member {
+export interface TeamMember {
   n: number
   /** `usr_…` */
   id: string
@@ -19,7 +19,7 @@ export interface Member {
   email: string
   displayName: string | null
   role: MemberRole
-  /** Invited until she has signed in once. */
+  /** `invited` until the first sign-in. */
   status: 'invited' | 'active'
   invitedAt: number
   joinedAt: number | null
@@ -28,7 +28,7 @@ export interface Member {
 
 export const MEMBER_ROLES: readonly MemberRole[] = ['owner', 'admin', 'member', 'viewer']
 
-/** What a member may do in the console. */
+/** The permissions of each role in the console. */
 export const MEMBER_PERMISSIONS: Readonly<Record<MemberRole, readonly string[]>> = {
   owner: ROLES['root:full'],
   admin: ROLES['root:full'],
@@ -39,15 +39,15 @@ export const MEMBER_PERMISSIONS: Readonly<Record<MemberRole, readonly string[]>>
 const EMAIL_MAX = 254
 
 export class Members {
-  readonly #parts: Pick<PeopleParts, 'db' | 'clock'>
+  readonly #deps: Pick<PeopleDeps, 'db' | 'clock'>
 
-  constructor(parts: Pick<PeopleParts, 'db' | 'clock'>) {
-    this.#parts = parts
+  constructor(deps: Pick<PeopleDeps, 'db' | 'clock'>) {
+    this.#deps = deps
   }
 
   /** Owners first, then by the time they were invited. */
-  async list(teamId: string, cut: { limit: number; after: PageKey | null }): Promise<Page<Member>> {
-    const rows = await this.#parts.db.read.all(
+  async list(teamId: string, cut: { limit: number; after: PageKey | null }): Promise<Page<TeamMember>> {
+    const rows = await this.#deps.db.read.all(
       `SELECT * FROM members WHERE team_id = ? ${cut.after === null ? '' : 'AND (invited_at, n) > (?, ?)'}
        ORDER BY invited_at, n LIMIT ?`,
       [teamId, ...(cut.after ?? []), cut.limit + 1],
@@ -55,18 +55,18 @@ export class Members {
     return pageOf(rows, cut.limit, (row) => [row.invited_at as number, row.n as number], memberOf)
   }
 
-  async get(teamId: string, id: string, reader: Reader = this.#parts.db.read): Promise<Member | undefined> {
+  async get(teamId: string, id: string, reader: Reader = this.#deps.db.read): Promise<TeamMember | undefined> {
     const row = await reader.get('SELECT * FROM members WHERE team_id = ? AND id = ?', [teamId, id])
     return row && memberOf(row)
   }
 
   /** Every team a person belongs to, the oldest membership first. */
-  async of(email: string, reader: Reader = this.#parts.db.read): Promise<Member[]> {
+  async of(email: string, reader: Reader = this.#deps.db.read): Promise<TeamMember[]> {
     return (await reader.all('SELECT * FROM members WHERE email = ? ORDER BY n', [email])).map(memberOf)
   }
 
-  /** Addresses of the owners of a team: who is told what concerns all of it. */
-  async owners(teamId: string, reader: Reader = this.#parts.db.read): Promise<string[]> {
+  /** Addresses of the owners of a team, who receive its notices. */
+  async owners(teamId: string, reader: Reader = this.#deps.db.read): Promise<string[]> {
     const rows = await reader.all<{ email: string }>(
       `SELECT email FROM members WHERE team_id = ? AND role = 'owner' ORDER BY n`,
       [teamId],
@@ -74,26 +74,26 @@ export class Members {
     return rows.map(({ email }) => email)
   }
 
-  /** @throws ProductError conflict for who belongs to the team already, validation_error */
-  async add(tx: Tx, teamId: string, person: { email: string; role: MemberRole }): Promise<Member> {
+  /** @throws ProductError conflict when the person is a member already, validation_error */
+  async add(tx: Tx, teamId: string, person: { email: string; role: MemberRole }): Promise<TeamMember> {
     const email = checkPersonEmail(person.email)
-    await this.refuseKnown(tx, teamId, email)
+    await this.refuseExisting(tx, teamId, email)
     const id = newId('member')
     await tx.insert('members', {
-      ...{ id, team_id: teamId, email, role: person.role, invited_at: this.#parts.clock.now() },
+      ...{ id, team_id: teamId, email, role: person.role, invited_at: this.#deps.clock.now() },
     })
     return (await this.get(teamId, id, tx))!
   }
 
-  /** @throws ProductError conflict for who belongs to the team already */
-  async refuseKnown(reader: Reader, teamId: string, email: string): Promise<void> {
+  /** @throws ProductError conflict when the person is a member already */
+  async refuseExisting(reader: Reader, teamId: string, email: string): Promise<void> {
     const known = await reader.get('SELECT 1 AS found FROM members WHERE team_id = ? AND email = ?', [teamId, email])
-    if (known !== undefined) throw conflict('This person belongs to the team already.', 'email')
+    if (known !== undefined) throw conflict('This person is already a member of the team.', 'email')
   }
 
-  /** Makes a person whose address is proven an owner, whatever she was. */
+  /** Makes a person whose address is proven an owner, whatever their previous role. */
   async addOwner(tx: Tx, teamId: string, email: string): Promise<void> {
-    const now = this.#parts.clock.now()
+    const now = this.#deps.clock.now()
     await tx.run(
       `INSERT INTO members (id, team_id, email, role, invited_at, joined_at) VALUES (?, ?, ?, 'owner', ?, ?)
        ON CONFLICT (team_id, email) DO UPDATE SET role = 'owner', joined_at = coalesce(joined_at, excluded.joined_at)`,
@@ -110,8 +110,8 @@ export class Members {
     teamId: string,
     id: string,
     role: MemberRole,
-    check: (current: Member) => void,
-  ): Promise<Member> {
+    check: (current: TeamMember) => void,
+  ): Promise<TeamMember> {
     const member = await this.get(teamId, id, tx)
     if (member === undefined) throw notFound('member')
     check(member)
@@ -125,7 +125,7 @@ export class Members {
    * @returns the member that was removed
    * @throws ProductError not_found, conflict for the last owner
    */
-  async remove(tx: Tx, teamId: string, id: string, check: (current: Member) => void): Promise<Member> {
+  async remove(tx: Tx, teamId: string, id: string, check: (current: TeamMember) => void): Promise<TeamMember> {
     const member = await this.get(teamId, id, tx)
     if (member === undefined) throw notFound('member')
     check(member)
@@ -134,9 +134,9 @@ export class Members {
     return member
   }
 
-  /** Who signs in has joined every team the sign-in opens. */
+  /** Records a sign-in; the person has then joined every team the sign-in opens. */
   async noteSignIn(tx: Tx, { email, teamId }: { email: string; teamId: string | null }): Promise<void> {
-    const now = this.#parts.clock.now()
+    const now = this.#deps.clock.now()
     await tx.run(
       `UPDATE members SET last_login_at = ?, joined_at = coalesce(joined_at, ?)
        WHERE email = ? AND team_id = coalesce(?, team_id)`,
@@ -145,17 +145,18 @@ export class Members {
   }
 
   async #refuseLast(tx: Tx, teamId: string): Promise<void> {
-    if ((await this.owners(teamId, tx)).length <= 1) throw conflict('A team keeps at least one owner.')
+    if ((await this.owners(teamId, tx)).length <= 1)
+      throw conflict('A team must keep at least one owner. Make another member an owner first.')
   }
 }
 
 /** The address of a person in stored form. @throws ProductError validation_error */
 export function checkPersonEmail(written: string, field = 'email'): string {
   if (written.length <= EMAIL_MAX && parseMailbox(written) !== null) return written.toLowerCase()
-  throw invalid(field, 'invalid_format', `The ${field} must be one address.`)
+  throw invalid(field, 'invalid_format', `The ${field} must be a single email address.`)
 }
 
-function memberOf(row: Row): Member {
+function memberOf(row: Row): TeamMember {
   return {
     n: row.n as number,
     id: row.id as string,

@@ -1,31 +1,31 @@
-// What people are written to get in.
+// Texts of the sign-in and invitation messages.
 
-import type { PersonalMail } from './deps.ts'
+import type { PersonalMessage } from './deps.ts'
 
-/** The mail with a link that was asked for. */
-export function signInLetter({ to, url }: { to: string; url: string }): PersonalMail {
+/** The message with a requested sign-in link. */
+export function signInMessage({ to, url }: { to: string; url: string }): PersonalMessage {
   const text = [
-    'Somebody, probably you, asked to sign in. Open this page within 15 minutes:',
+    'A sign-in link was requested for this address. To sign in, open this page within 15 minutes:',
     '',
     url,
     '',
-    'The link works once. If it was not you, ignore this mail: nobody gets in without the link.',
+    'The link works once. If you did not request it, ignore this message: signing in is not possible without the link.',
     '',
   ].join('\n')
   return { to, subject: 'Your link to sign in', text }
 }
 
-/** @param team its name, one line */
-export function invitationLetter({ to, team, url }: { to: string; team: string; url: string }): PersonalMail {
+/** @param team the name of the team, one line */
+export function invitationMessage({ to, team, url }: { to: string; team: string; url: string }): PersonalMessage {
   const text = [
-    `You were made a member of the team "${team}".`,
+    `You have been added to the team "${team}".`,
     '',
-    'Open this page within 7 days to sign in; there is no password:',
+    'To sign in, open this page within 7 days; you do not need a password:',
     '',
     url,
     '',
-    'The link works once. Later you get a new one on the sign-in page.',
+    'The link works once. You can request a new one on the sign-in page.',
     '',
   ].join('\n')
-  return { to, subject: `You are a member of ${team}`, text }
+  return { to, subject: `You have been added to ${team}`, text }
 }

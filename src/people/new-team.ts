@@ -1,4 +1,4 @@
-// A team the operator makes, and the invitation of its owner: both or neither (decisions §2.4).
+// Creates a team and invites its owner in one unit of work (decisions §2.4).
 
 import type { Db, Tx } from '../db/db.ts'
 import type { Directory } from '../directory/directory.ts'
@@ -7,7 +7,7 @@ import type { People } from './people.ts'
 
 /**
  * @param also runs in the same unit of work
- * @throws ProductError validation_error for a name or an address that cannot be, rate_limit_exceeded for a person invited too often
+ * @throws ProductError validation_error for an invalid name or address, rate_limit_exceeded for a person invited too often
  */
 export async function newTeam(
   { db, directory: { teams }, people }: { db: Db; directory: Pick<Directory, 'teams'>; people: People },

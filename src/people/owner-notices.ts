@@ -1,62 +1,62 @@
-// What owners were told already: each fact once, for as long as it holds.
+// Mails facts to team owners: each fact once for as long as it holds.
 
 import type { Clock } from '../base/clock.ts'
 import type { Db, Reader } from '../db/db.ts'
-import type { Post } from './deps.ts'
+import type { SystemMailer } from './deps.ts'
 import type { Members } from './members.ts'
 
-/** Something the owners of a team have to know. */
+/** A fact the owners of a team are notified of. */
 export interface OwnerFact {
-  /** Names it: the same fact has the same key, the same thing going wrong again has another. */
+  /** Identifies the fact: equal for the same occurrence, different for a later recurrence. */
   key: string
   teamId: string
   subject: string
   text: string
 }
 
-interface Parts {
+interface Deps {
   db: Db
   clock: Clock
-  post: Post
+  mailer: SystemMailer
   members: Members
 }
 
-export class Told {
-  readonly #parts: Parts
+export class OwnerNotices {
+  readonly #deps: Deps
 
-  constructor(parts: Parts) {
-    this.#parts = parts
+  constructor(deps: Deps) {
+    this.#deps = deps
   }
 
   /**
-   * Mails every owner what is new among the facts that hold now, and forgets those of the kind that hold no more. A mail and the note
-   * that it was sent are one unit of work.
-   * @param kind what all the keys begin with
-   * @returns how many facts were told
+   * Mails every owner the new ones of the facts that hold now, and forgets those of the kind that no longer hold. The message and the
+   * note that it was sent are one unit of work.
+   * @param kind the prefix of all the keys
+   * @returns the number of new facts
    */
-  async tell(kind: string, facts: readonly OwnerFact[]): Promise<number> {
-    const { db } = this.#parts
+  async notify(kind: string, facts: readonly OwnerFact[]): Promise<number> {
+    const { db } = this.#deps
     const known = await this.#known(db.read, kind)
     const holding = new Set(facts.map(({ key }) => key))
-    const over = [...known].filter((key) => !holding.has(key))
-    if (over.length > 0) {
+    const ended = [...known].filter((key) => !holding.has(key))
+    if (ended.length > 0) {
       await db.write(async (tx) => {
-        for (const key of over) await tx.run('DELETE FROM told_facts WHERE fact = ?', [key])
+        for (const key of ended) await tx.run('DELETE FROM told_facts WHERE fact = ?', [key])
       })
     }
     const fresh = facts.filter(({ key }) => !known.has(key))
-    for (const fact of fresh) await this.#one(fact)
+    for (const fact of fresh) await this.#send(fact)
     return fresh.length
   }
 
-  async #one({ key, teamId, subject, text }: OwnerFact): Promise<void> {
-    const { db, clock, post, members } = this.#parts
+  async #send({ key, teamId, subject, text }: OwnerFact): Promise<void> {
+    const { db, clock, mailer, members } = this.#deps
     const owners = await members.owners(teamId)
-    const mails = await Promise.all(owners.map((to) => post.prepare({ to, subject, text })))
+    const messages = await Promise.all(owners.map((to) => mailer.prepare({ to, subject, text })))
     await db.write(async (tx) => {
       const sql = 'INSERT INTO told_facts (fact, at) VALUES (?, ?) ON CONFLICT DO NOTHING'
       const { changes } = await tx.run(sql, [key, clock.now()])
-      if (changes > 0) for (const mail of mails) await mail.sendIn(tx)
+      if (changes > 0) for (const message of messages) await message.sendIn(tx)
     })
   }
 

@@ -1,21 +1,21 @@
-// People: who may open the console and the owner's pages, and how they get in without a password.
+// People: members of teams who use the console and the owner's pages, and sign in without a password.
 
 import { ProductError } from '../base/errors.ts'
 import type { Reader, Tx } from '../db/db.ts'
 import { checkName } from '../directory/teams.ts'
-import type { PeopleParts, PersonalMail } from './deps.ts'
-import { type LinkMail, linkMailTo } from './link-mail.ts'
-import { INVITATION_MS, Links, MAILS_PER_HOUR, SIGN_IN_MS, type SignInScope } from './links.ts'
-import { checkPersonEmail, type Member, type MemberRole, Members } from './members.ts'
-import { invitationLetter, signInLetter } from './messages.ts'
-import { Told } from './owner-notices.ts'
-import { type Session, Sessions } from './sessions.ts'
+import type { PeopleDeps, PersonalMessage } from './deps.ts'
+import { type LinkMailPolicy, linkMailPolicy } from './link-mail.ts'
+import { INVITATION_MS, LINK_MESSAGES_PER_HOUR, Links, SIGN_IN_MS, type SignInScope } from './links.ts'
+import { checkPersonEmail, type MemberRole, Members, type TeamMember } from './members.ts'
+import { invitationMessage, signInMessage } from './messages.ts'
+import { OwnerNotices } from './owner-notices.ts'
+import { Sessions, type SignInSession } from './sessions.ts'
 
-const MAILS_WINDOW_SECONDS = 3600
+const LINK_WINDOW_SECONDS = 3600
 
 /** A new member. */
-export interface Invited extends Member {
-  /** False where no link was mailed, because the address is one of this appliance. */
+export interface InvitedMember extends TeamMember {
+  /** False when no link was mailed because the address belongs to this appliance. */
   isMailed: boolean
 }
 
@@ -23,35 +23,35 @@ export class People {
   readonly members: Members
   readonly links: Links
   readonly sessions: Sessions
-  /** What owners were told. */
-  readonly told: Told
-  readonly #parts: PeopleParts
-  readonly #underWay = new Set<Promise<void>>()
+  /** Notices to team owners. */
+  readonly ownerNotices: OwnerNotices
+  readonly #deps: PeopleDeps
+  readonly #inProgress = new Set<Promise<void>>()
 
-  constructor(parts: PeopleParts) {
-    this.#parts = parts
-    this.members = new Members(parts)
-    this.links = new Links(parts)
-    this.sessions = new Sessions(parts)
-    this.told = new Told({ ...parts, members: this.members })
+  constructor(deps: PeopleDeps) {
+    this.#deps = deps
+    this.members = new Members(deps)
+    this.links = new Links(deps)
+    this.sessions = new Sessions(deps)
+    this.ownerNotices = new OwnerNotices({ ...deps, members: this.members })
   }
 
   /**
-   * Makes a person a member and mails them a link that works for seven days, where it may be mailed.
-   * @param team its name stands in the mail
+   * Makes a person a member and, where it may be mailed, mails them a link that works for seven days.
+   * @param team its name is in the message
    * @param also runs in the same unit of work
-   * @throws ProductError conflict for who belongs to the team already, rate_limit_exceeded, validation_error
+   * @throws ProductError conflict when the person is a member already, rate_limit_exceeded, validation_error
    */
   async invite(
     team: { id: string; name: string },
     person: { email: string; role: MemberRole },
-    also: (tx: Tx, invited: Invited) => Promise<void> = async () => {},
-  ): Promise<Invited> {
+    also: (tx: Tx, invited: InvitedMember) => Promise<void> = async () => {},
+  ): Promise<InvitedMember> {
     const email = checkPersonEmail(person.email)
-    // Asked again inside, as below.
-    await this.members.refuseKnown(this.#parts.db.read, team.id, email)
+    // Checked again inside the unit of work.
+    await this.members.refuseExisting(this.#deps.db.read, team.id, email)
     const inviteIn = await this.prepareInvitation({ email, role: person.role }, team.name)
-    return this.#parts.db.write(async (tx) => {
+    return this.#deps.db.write(async (tx) => {
       const invited = await inviteIn(tx, team.id)
       await also(tx, invited)
       return invited
@@ -59,84 +59,85 @@ export class People {
   }
 
   /**
-   * Writes the mail of an invitation, for a team that may be yet to be made.
-   * @param field what the address is called in a sentence about it
-   * @returns what makes the member and sends the mail inside a unit of work
-   * @throws ProductError validation_error; inside, conflict for who belongs to the team already, and rate_limit_exceeded
+   * Prepares the message of an invitation to a team that may not exist yet.
+   * @param field the name of the address in errors
+   * @returns a function that creates the member and sends the message inside a unit of work
+   * @throws ProductError validation_error; inside, conflict when the person is a member already, and rate_limit_exceeded
    */
   async prepareInvitation(
     person: { email: string; role: MemberRole },
     teamName: string,
     field = 'email',
-  ): Promise<(tx: Tx, teamId: string) => Promise<Invited>> {
+  ): Promise<(tx: Tx, teamId: string) => Promise<InvitedMember>> {
     const email = checkPersonEmail(person.email, field)
-    const letter = (url: string) => invitationLetter({ to: email, team: checkName(teamName, 100), url })
-    const way = await this.linkMailTo(email)
-    // Asked again inside: here it spares writing a mail that nobody gets.
-    if (way.mailed && (await this.links.isMailedEnough(email))) throw mailedTooOften()
-    const sendIn = way.mailed ? await this.#prepareLink(email, way.mailboxId, INVITATION_MS, letter) : null
+    const messageOf = (url: string) => invitationMessage({ to: email, team: checkName(teamName, 100), url })
+    const policy = await this.linkMailPolicy(email)
+    // Checked again inside the unit of work; this check saves preparing a message that would not be sent.
+    if (policy.mailed && (await this.links.isMailLimitReached(email))) throw mailedTooOften()
+    const sendIn = policy.mailed ? await this.#prepareLink(email, policy.mailboxId, INVITATION_MS, messageOf) : null
     return async (tx, teamId) => {
       const member = await this.members.add(tx, teamId, { email, role: person.role })
-      if (sendIn !== null && !(await this.links.mayMail(tx, email))) throw mailedTooOften()
+      if (sendIn !== null && !(await this.links.countMessage(tx, email))) throw mailedTooOften()
       await sendIn?.(tx)
-      return { ...member, isMailed: way.mailed }
+      return { ...member, isMailed: policy.mailed }
     }
   }
 
-  /** Whether a link may be mailed to an address, and through which mailbox of this appliance it would go. */
-  linkMailTo(email: string): Promise<LinkMail> {
-    return linkMailTo(this.#parts, email)
+  /** Whether a link may be mailed to an address, and which mailbox of this appliance would receive it. */
+  linkMailPolicy(email: string): Promise<LinkMailPolicy> {
+    return linkMailPolicy(this.#deps, email)
   }
 
   /**
-   * Mails a link to who is known, and nothing to anybody else. Nobody waits for it: who asked must not learn from how long it took.
-   * @param fail is told what went wrong
+   * Mails a sign-in link to a known person, and nothing to other addresses. Runs in the background, so that the response time does not
+   * reveal whether the address is known.
+   * @param fail called with the error
    */
   mailLinkSoon(written: string, fail: (error: unknown) => void): void {
     const work = this.#mailLink(written).catch(fail)
-    this.#underWay.add(work)
-    void work.finally(() => this.#underWay.delete(work))
+    this.#inProgress.add(work)
+    void work.finally(() => this.#inProgress.delete(work))
   }
 
-  /** Resolves when every letter that nobody waits for is written. */
+  /** Resolves when all background messages are queued. */
   async settle(): Promise<void> {
-    while (this.#underWay.size > 0) await Promise.all(this.#underWay)
+    while (this.#inProgress.size > 0) await Promise.all(this.#inProgress)
   }
 
   async #mailLink(written: string): Promise<void> {
     const email = checkPersonEmail(written)
     if ((await this.members.of(email)).length === 0) return
-    const way = await this.linkMailTo(email)
-    if (!way.mailed || !(await this.#parts.db.write((tx) => this.links.mayMail(tx, email)))) return
-    const letter = (url: string) => signInLetter({ to: email, url })
-    const sendIn = await this.#prepareLink(email, way.mailboxId, SIGN_IN_MS, letter)
-    await this.#parts.db.write(sendIn)
+    const policy = await this.linkMailPolicy(email)
+    if (!policy.mailed || !(await this.#deps.db.write((tx) => this.links.countMessage(tx, email)))) return
+    const messageOf = (url: string) => signInMessage({ to: email, url })
+    const sendIn = await this.#prepareLink(email, policy.mailboxId, SIGN_IN_MS, messageOf)
+    await this.#deps.db.write(sendIn)
   }
 
-  /** A link and the mail that brings it, both made in one unit of work. */
+  /** Creates a link and its message in one unit of work. */
   async #prepareLink(
     email: string,
     mailboxId: string | null,
     ms: number,
-    letter: (url: string) => PersonalMail,
+    messageOf: (url: string) => PersonalMessage,
   ): Promise<(tx: Tx) => Promise<void>> {
     const token = this.links.newToken()
-    const mail = await this.#parts.post.prepare(letter(this.links.urlOf(token)))
+    const message = await this.#deps.mailer.prepare(messageOf(this.links.urlOf(token)))
     return async (tx) => {
       await this.links.make(tx, token, { email, teamId: null, mailboxId, shownBy: null }, ms)
-      await mail.sendIn(tx)
+      await message.sendIn(tx)
     }
   }
 
   /**
-   * A link for the operator, or for an owner of the team, to hand over. It opens that one team: it does not prove the address.
-   * @param by the member (`usr_…`) who is shown it; null for the operator
-   * @returns undefined for who does not belong to the team
+   * Creates a link that the operator or a team owner hands over. It opens only that team, because it does not prove the address.
+   * @param by the member (`usr_…`) the link is shown to; null for the operator
+   * @returns undefined when the person is not a member of the team
    */
   async showLink(teamId: string, written: string, by: string | null): Promise<string | undefined> {
     const email = checkPersonEmail(written)
     const token = this.links.newToken()
-    return this.#parts.db.write(async (tx) => {
+    return this.#deps.db.write(async (tx) => {
       if ((await this.members.of(email, tx)).every((member) => member.teamId !== teamId)) return undefined
       await this.links.make(tx, token, { email, teamId, mailboxId: null, shownBy: by }, SIGN_IN_MS)
       return this.links.urlOf(token)
@@ -144,46 +145,54 @@ export class People {
   }
 
   /** The teams a session opens, the oldest membership first. */
-  async membershipsOf({ email, teamId }: Pick<SignInScope, 'email' | 'teamId'>, reader?: Reader): Promise<Member[]> {
+  async membershipsOf(
+    { email, teamId }: Pick<SignInScope, 'email' | 'teamId'>,
+    reader?: Reader,
+  ): Promise<TeamMember[]> {
     const all = await this.members.of(email, reader)
     return teamId === null ? all : all.filter((member) => member.teamId === teamId)
   }
 
-  /** Trades a link for a session; undefined for a link that has expired, was used, or opens nothing. */
-  async signIn(token: string): Promise<Session | undefined> {
-    return this.#parts.db.write(async (tx) => {
+  /** Exchanges a link for a session; undefined for a link that has expired, was used, or opens no team. */
+  async signIn(token: string): Promise<SignInSession | undefined> {
+    return this.#deps.db.write(async (tx) => {
       const scope = await this.links.use(tx, token)
       if (scope === undefined || (await this.membershipsOf(scope, tx)).length === 0) return undefined
       return this.signInAs(tx, scope)
     })
   }
 
-  /** A session for a person who has just shown a link. */
-  async signInAs(tx: Tx, scope: SignInScope): Promise<Session> {
+  /** Opens a session for a person who has just used a link. */
+  async signInAs(tx: Tx, scope: SignInScope): Promise<SignInSession> {
     await this.members.noteSignIn(tx, scope)
     return this.sessions.open(tx, scope)
   }
 
   /**
-   * Changes what a member may do. Who is no owner any more loses what they were shown as one.
+   * Changes the role of a member. A former owner loses the links they were shown and the sessions opened with those.
    * @param check sees the member as they are inside the unit of work and throws to refuse
    * @throws ProductError not_found, conflict for the last owner
    */
-  async changeRole(teamId: string, id: string, role: MemberRole, check: (current: Member) => void): Promise<Member> {
-    return this.#parts.db.write(async (tx) => {
+  async changeRole(
+    teamId: string,
+    id: string,
+    role: MemberRole,
+    check: (current: TeamMember) => void,
+  ): Promise<TeamMember> {
+    return this.#deps.db.write(async (tx) => {
       if (role !== 'owner') await this.#endShownTo(tx, id)
       return this.members.changeRole(tx, teamId, id, role, check)
     })
   }
 
   /**
-   * Takes a person out of a team. They are signed out everywhere, and links they have not used yet work no more (decisions §2.3); who
-   * belongs to another team asks for a new one. So are the sessions that came of links shown to them.
+   * Removes a person from a team. All their sessions end, and their unused links are revoked (decisions §2.3); a member of another team
+   * requests a new link. Sessions opened with links shown to them end too.
    * @param check sees the member inside the unit of work and throws to refuse
    * @throws ProductError not_found, conflict for the last owner
    */
-  async remove(teamId: string, id: string, check: (current: Member) => void = () => {}): Promise<void> {
-    await this.#parts.db.write(async (tx) => {
+  async remove(teamId: string, id: string, check: (current: TeamMember) => void = () => {}): Promise<void> {
+    await this.#deps.db.write(async (tx) => {
       const { email } = await this.members.remove(tx, teamId, id, check)
       await this.sessions.closeOf(tx, email)
       await this.links.dropOf(tx, email)
@@ -191,7 +200,7 @@ export class People {
     })
   }
 
-  /** Ends the links and sessions of a mailbox whose keys could read them, or whose address is another's from now on. */
+  /** Ends the links mailed to a mailbox and their sessions, when its keys could read them or its address is reassigned. */
   async endSignInsThrough(tx: Tx, mailboxId: string): Promise<void> {
     await this.links.dropThrough(tx, mailboxId)
     await this.sessions.closeThrough(tx, mailboxId)
@@ -202,15 +211,15 @@ export class People {
     await this.sessions.closeShownTo(tx, memberId)
   }
 
-  /** Forgets links and sessions that are over. */
+  /** Deletes expired links and sessions. @returns how many */
   async prune(): Promise<number> {
-    // A disk that rests is left alone.
+    // No write transaction when nothing is due.
     if (!(await this.links.isDue()) && !(await this.sessions.isDue())) return 0
-    return this.#parts.db.write(async (tx) => (await this.links.prune(tx)) + (await this.sessions.prune(tx)))
+    return this.#deps.db.write(async (tx) => (await this.links.prune(tx)) + (await this.sessions.prune(tx)))
   }
 }
 
 function mailedTooOften(): ProductError {
-  const sentence = `This person got ${MAILS_PER_HOUR} mails with links within the hour; invite her later.`
-  return new ProductError('rate_limit_exceeded', sentence, { retryAfter: MAILS_WINDOW_SECONDS })
+  const sentence = `This person received ${LINK_MESSAGES_PER_HOUR} messages with links within the hour. Try again later.`
+  return new ProductError('rate_limit_exceeded', sentence, { retryAfter: LINK_WINDOW_SECONDS })
 }

@@ -1,9 +1,9 @@
-// Sessions of people: who is signed in, for half a day, in one browser.
+// Browser sessions of signed-in people; a session lasts half a day.
 
 import { randomBytes, timingSafeEqual } from 'node:crypto'
 import { sha256 } from '../base/secrets.ts'
 import type { Tx } from '../db/db.ts'
-import type { PeopleParts } from './deps.ts'
+import type { PeopleDeps } from './deps.ts'
 import { type SignInScope, scopeColumns, scopeOf } from './links.ts'
 
 /** ms (decisions §11.6) */
@@ -11,38 +11,38 @@ export const SESSION_MS = 12 * 3_600_000
 const TOKEN_BYTES = 32
 const TOKEN_FORM = /^[A-Za-z0-9_-]{43}$/
 
-/** A browser somebody is signed in with, and what for. */
-export interface Session extends SignInScope {
+/** A signed-in browser and the scope of its sign-in. */
+export interface SignInSession extends SignInScope {
   /** The secret of the cookie. */
   token: string
 }
 
 export class Sessions {
-  readonly #parts: Pick<PeopleParts, 'db' | 'clock' | 'vault'>
+  readonly #deps: Pick<PeopleDeps, 'db' | 'clock' | 'vault'>
 
-  constructor(parts: Pick<PeopleParts, 'db' | 'clock' | 'vault'>) {
-    this.#parts = parts
+  constructor(deps: Pick<PeopleDeps, 'db' | 'clock' | 'vault'>) {
+    this.#deps = deps
   }
 
-  async open(tx: Tx, scope: SignInScope): Promise<Session> {
+  async open(tx: Tx, scope: SignInScope): Promise<SignInSession> {
     const token = randomBytes(TOKEN_BYTES).toString('base64url')
-    const expiresAt = this.#parts.clock.now() + SESSION_MS
+    const expiresAt = this.#deps.clock.now() + SESSION_MS
     await tx.insert('sessions', { hash: sha256(token), ...scopeColumns(scope), expires_at: expiresAt })
     return { token, ...scope }
   }
 
-  /** Undefined for a cookie that is none, or is over. */
-  async read(token: string | null): Promise<Session | undefined> {
+  /** Undefined for an invalid cookie and for an expired session. */
+  async read(token: string | null): Promise<SignInSession | undefined> {
     if (token === null || !TOKEN_FORM.test(token)) return undefined
-    const row = await this.#parts.db.read.get('SELECT * FROM sessions WHERE hash = ? AND expires_at > ?', [
+    const row = await this.#deps.db.read.get('SELECT * FROM sessions WHERE hash = ? AND expires_at > ?', [
       sha256(token),
-      this.#parts.clock.now(),
+      this.#deps.clock.now(),
     ])
     return row && { token, ...scopeOf(row) }
   }
 
   async close(token: string): Promise<void> {
-    await this.#parts.db.write((tx) => tx.run('DELETE FROM sessions WHERE hash = ?', [sha256(token)]))
+    await this.#deps.db.write((tx) => tx.run('DELETE FROM sessions WHERE hash = ?', [sha256(token)]))
   }
 
   /** Ends every session of a person. */
@@ -50,30 +50,30 @@ export class Sessions {
     await tx.run('DELETE FROM sessions WHERE email = ?', [email])
   }
 
-  /** Ends the sessions made with links that were mailed through a mailbox. */
+  /** Ends the sessions opened with links that were mailed to a mailbox. */
   async closeThrough(tx: Tx, mailboxId: string): Promise<void> {
     await tx.run('DELETE FROM sessions WHERE mailbox_id = ?', [mailboxId])
   }
 
-  /** Ends the sessions made with links that were shown to an owner. */
+  /** Ends the sessions opened with links that were shown to an owner. */
   async closeShownTo(tx: Tx, memberId: string): Promise<void> {
     await tx.run('DELETE FROM sessions WHERE shown_by = ?', [memberId])
   }
 
-  /** Whether something is over. */
+  /** Whether `prune` has something to delete. */
   async isDue(): Promise<boolean> {
     const sql = 'SELECT 1 AS due FROM sessions WHERE expires_at <= ? LIMIT 1'
-    return (await this.#parts.db.read.get(sql, [this.#parts.clock.now()])) !== undefined
+    return (await this.#deps.db.read.get(sql, [this.#deps.clock.now()])) !== undefined
   }
 
-  /** Forgets what is over. */
+  /** Deletes expired sessions. */
   async prune(tx: Tx): Promise<number> {
-    return (await tx.run('DELETE FROM sessions WHERE expires_at <= ?', [this.#parts.clock.now()])).changes
+    return (await tx.run('DELETE FROM sessions WHERE expires_at <= ?', [this.#deps.clock.now()])).changes
   }
 
-  /** What a form must bring along to be one of ours. @param bound the session or the link the form was made for */
+  /** The CSRF token of a form. @param bound the session or the link the form was rendered for */
   formToken(bound: string): string {
-    return this.#parts.vault.mac('form', bound).toString('base64url')
+    return this.#deps.vault.mac('form', bound).toString('base64url')
   }
 
   isFormToken(bound: string, given: string): boolean {

@@ -1,4 +1,4 @@
-// A delivery status report (RFC 3464, RFC 6533): what its fields say of each recipient.
+// Reads the recipients of a delivery status notification (RFC 3464, RFC 6533).
 
 import { parseAddressList } from '../mime/address.ts'
 import { parseDate } from '../mime/date.ts'
@@ -24,7 +24,7 @@ export function readRecipient(fields: StatusFields): ReportedRecipient | null {
     finalRecipient: final,
     originalRecipient: original,
     action: actionOf(fields.get('action'), status),
-    // The other server's own code says more than what the reporting one made of it.
+    // The code in the reply of the remote server is more specific than the status of the reporting server.
     status: said.enhancedCode !== null && isSameClass(said.enhancedCode, status) ? said.enhancedCode : status,
     smtpCode: said.smtpCode,
     diagnostic: oneLine(diagnostic),
@@ -57,7 +57,7 @@ export function addressOf(value: string | undefined): string | null {
   return /^[^\s@][^\s]*@[^\s@]+$/.test(email) && email.length <= ADDRESS_MAX ? email : null
 }
 
-/** RFC 3464 2.1.2: what is typed begins with its type and a semicolon. */
+/** RFC 3464 2.1.2: typed values begin with their type and a semicolon. */
 function withoutType(value: string): string {
   return value.replace(/^\s*[\w.-]{1,40}\s*;\s*/, '').trim()
 }

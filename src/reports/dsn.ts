@@ -1,28 +1,28 @@
-// Writes the report a sender gets of a mail that could not be delivered (RFC 3464 in the multipart/report of RFC 6522).
+// Composes the DSN for a message that could not be delivered (RFC 3464 in the multipart/report of RFC 6522).
 
 import { Buffer } from 'node:buffer'
-import { base64Lines, isPlainMail } from '../mime/compose/body.ts'
+import { base64Lines, isPlainContent } from '../mime/compose/body.ts'
 import { addressField, foldedField, idField, textField } from '../mime/compose/fields.ts'
 import { endedBody, type MimePart, multipart, textPart } from '../mime/compose/parts.ts'
 import { readHeaders } from '../mime/headers.ts'
 import type { Address } from '../mime/message.ts'
-import { mailDate } from '../mime/trace.ts'
+import { rfc5322Date } from '../mime/trace.ts'
 
-/** One recipient that was not reached. */
+/** One recipient to whom delivery failed. */
 export interface FailedRecipient {
   email: string
   /** RFC 3463. */
   status: string
-  /** Why, in one sentence for people. */
+  /** The reason, one sentence for people. */
   reason: string
-  /** What the other server said; "" when nobody was asked. */
+  /** The reply of the remote server; "" when there was none. */
   diagnostic: string
   /** ms */
   lastAttemptAt: number
 }
 
 export interface DsnInput {
-  /** Who reports: our host name. */
+  /** Our host name. */
   reportingMta: string
   from: Address
   to: Address
@@ -30,25 +30,25 @@ export interface DsnInput {
   messageId: string
   /** ms */
   date: number
-  /** When the mail was accepted, ms. */
+  /** When the message was accepted, ms. */
   arrivedAt: number
-  /** Our id of the mail. */
+  /** Our id of the message. */
   envelopeId: string
   subject: string
-  /** Message-ID of the mail, without angle brackets. */
+  /** Message-ID of the failed message, without angle brackets. */
   originalMessageId: string
   recipients: readonly FailedRecipient[]
-  /** The mail that failed, of which only the header is given back; null when it is no longer there. */
+  /** The failed message, of which only the header is returned; null when it is no longer stored. */
   original: Uint8Array | null
 }
 
-/** Recipients the text for people names; the delivery status names all. */
+/** Maximum recipients listed in the text; the delivery status lists all. */
 const NAMED_MAX = 50
-/** Characters of a line of the delivery status: what is longer would have to be folded. */
+/** Characters of a line of the delivery status: longer lines would have to be folded. */
 const FIELD_MAX = 900
 const SEED_CHARS = 24
 
-/** Seven bits, CRLF line ends. Answers nobody (RFC 3834): it goes out with the null sender. */
+/** 7bit, CRLF line ends. To be sent with the null sender (RFC 3834). */
 export function composeDsn(input: DsnInput): Buffer {
   const parts = [textPart('text/plain', textOf(input)), statusPart(input), ...headerPart(input.original)]
   const seed = input.messageId.replace(/[^A-Za-z0-9]/g, '').slice(0, SEED_CHARS)
@@ -57,7 +57,7 @@ export function composeDsn(input: DsnInput): Buffer {
     addressField('From', [input.from]) +
     addressField('To', [input.to]) +
     textField('Subject', `Not delivered: ${input.subject}`) +
-    foldedField('Date', [` ${mailDate(input.date)}`]) +
+    foldedField('Date', [` ${rfc5322Date(input.date)}`]) +
     idField('Message-ID', [input.messageId]) +
     idField('In-Reply-To', [input.originalMessageId]) +
     idField('References', [input.originalMessageId]) +
@@ -71,28 +71,28 @@ function textOf({ subject, arrivedAt, recipients }: DsnInput): string {
   const more = recipients.length - shown.length
   const whom = recipients.length === 1 ? 'this recipient' : `these ${recipients.length} recipients`
   return [
-    `Your mail could not be delivered to ${whom}:`,
+    `Your message could not be delivered to ${whom}:`,
     '',
     ...shown.flatMap(({ email, reason, diagnostic }) => [
       `  ${email}`,
       `    ${reason}`,
-      ...(diagnostic === '' ? [] : [`    The other server said: ${diagnostic}`]),
+      ...(diagnostic === '' ? [] : [`    The remote server replied: ${diagnostic}`]),
       '',
     ]),
     ...(more > 0 ? [`  … and ${more} more.`, ''] : []),
     `Subject: ${subject}`,
-    `Sent:    ${mailDate(arrivedAt)}`,
+    `Sent:    ${rfc5322Date(arrivedAt)}`,
     '',
-    'It is not tried again.',
+    'No further delivery attempts will be made.',
     '',
   ].join('\n')
 }
 
 function statusPart({ reportingMta, envelopeId, arrivedAt, recipients }: DsnInput): MimePart {
-  const mail = [
+  const perMessage = [
     `Reporting-MTA: dns; ${reportingMta}`,
     `Original-Envelope-Id: ${envelopeId}`,
-    `Arrival-Date: ${mailDate(arrivedAt)}`,
+    `Arrival-Date: ${rfc5322Date(arrivedAt)}`,
   ]
   const each = recipients.flatMap(({ email, status, diagnostic, lastAttemptAt }) => [
     '',
@@ -101,23 +101,23 @@ function statusPart({ reportingMta, envelopeId, arrivedAt, recipients }: DsnInpu
     'Action: failed',
     `Status: ${status}`,
     ...(diagnostic === '' ? [] : [`Diagnostic-Code: smtp; ${ascii(diagnostic)}`]),
-    `Last-Attempt-Date: ${mailDate(lastAttemptAt)}`,
+    `Last-Attempt-Date: ${rfc5322Date(lastAttemptAt)}`,
   ])
-  const text = [...mail, ...each].map((line) => `${line.slice(0, FIELD_MAX)}\r\n`).join('')
+  const text = [...perMessage, ...each].map((line) => `${line.slice(0, FIELD_MAX)}\r\n`).join('')
   return { fields: foldedField('Content-Type', [' message/delivery-status']), body: [Buffer.from(text, 'latin1')] }
 }
 
 function headerPart(original: Uint8Array | null): MimePart[] {
   if (original === null) return []
   const header = original.subarray(0, readHeaders(original).bodyStart)
-  if (isPlainMail(header)) {
+  if (isPlainContent(header)) {
     return [{ fields: foldedField('Content-Type', [' text/rfc822-headers']), body: [Buffer.from(header)] }]
   }
   const encoding = foldedField('Content-Transfer-Encoding', [' base64'])
   return [{ fields: foldedField('Content-Type', [' text/rfc822-headers']) + encoding, body: [base64Lines(header)] }]
 }
 
-/** RFC 6533 3: an address beyond ASCII has a type and a form of its own in a status of seven bits. */
+/** RFC 6533 3: type and encoding of a non-ASCII address in a 7bit delivery status. */
 function typed(email: string): string {
   if (/^[!-~]+$/.test(email)) return `rfc822; ${email}`
   const written = Array.from(email, (character) => {
@@ -129,7 +129,7 @@ function typed(email: string): string {
   return `utf-8; ${written.join('')}`
 }
 
-/** The text for people has it as it was said. */
+/** Replaces other characters; the text part has the original. */
 function ascii(text: string): string {
   return text.replace(/[^ -~]/g, '?')
 }

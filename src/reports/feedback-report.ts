@@ -1,4 +1,4 @@
-// A complaint: the feedback report of RFC 5965, and the forms of providers that were there before it.
+// Reads complaints: feedback reports (ARF, RFC 5965), and older formats of providers.
 
 import { parseAddressList } from '../mime/address.ts'
 import { parseDate } from '../mime/date.ts'
@@ -16,7 +16,7 @@ const TYPES: ReadonlyMap<string, FeedbackType> = new Map([
 ])
 const WORD_MAX = 40
 const AGENT_MAX = 255
-/** Outlook.com (JMRP) names the complaining recipient in the header of the mail it gives back. */
+/** Outlook.com (JMRP) names the complaining recipient in the header of the returned message. */
 const JMRP_RECIPIENT = 'x-hmxmroriginalrecipient'
 
 /** Reads the fields of a message/feedback-report part. */
@@ -43,7 +43,7 @@ export function readFeedback(part: Uint8Array, returned: readonly HeaderField[])
   }
 }
 
-/** A complaint without a feedback report: Outlook.com sends the bare mail. Null when it is none. */
+/** A complaint without a feedback report: Outlook.com sends only the message. Null when it is not a complaint. */
 export function readBareComplaint(
   fields: readonly HeaderField[],
   returned: readonly HeaderField[],

@@ -1,4 +1,4 @@
-// What a report says in words for people: its text without the mail it gives back.
+// Extracts the text of a report without the returned message.
 
 import { htmlToText } from '../html/visible-text.ts'
 import type { Part } from '../mime/message.ts'
@@ -6,13 +6,13 @@ import { partText } from '../mime/parse.ts'
 import { REPORT_TEXT_MAX } from './reported.ts'
 
 export interface NoticeText {
-  /** The report's own words, LF line ends. */
+  /** The text of the report, LF line ends. */
   said: string
-  /** What of the returned mail stands in the text behind them. */
+  /** The part of the returned message that follows in the same text. */
   returned: string
 }
 
-/** A line that says that the returned mail follows; "The original message was received at" says something else. */
+/** A line that introduces the returned message; "The original message was received at" does not. */
 const RETURNED_LINE = new RegExp(
   [
     "^[\\s>]*-{2,}\\s*(?:original|unsent|returned|message header|the header|text of|this is a copy|below|enclosed|included|mensaje original|message d'origine|your message|.{0,40}\\boriginal message)\\b",
@@ -24,7 +24,7 @@ const RETURNED_LINE = new RegExp(
   'i',
 )
 
-/** The texts of a report, one behind the other; those of a returned mail are none of it. Bounded by REPORT_TEXT_MAX. */
+/** The text parts of a report, concatenated, without those of a returned message. Bounded by REPORT_TEXT_MAX. */
 export function noticeText(bytes: Uint8Array, root: Part): NoticeText {
   const plain = textOf(bytes, root, 'text/plain')
   return split(plain.trim() === '' ? htmlToText(textOf(bytes, root, 'text/html')) : plain)
@@ -34,7 +34,7 @@ function textOf(bytes: Uint8Array, root: Part, type: string): string {
   const texts: string[] = []
   let room = REPORT_TEXT_MAX
   const take = (part: Part): void => {
-    // A multipart whose boundary never comes is read as it stands.
+    // A multipart whose boundary is missing is read as text.
     const isText = part.type === type || (part.type.startsWith('multipart/') && part.parts.length === 0)
     if (isText && room > 0) {
       const text = partText(bytes, part, room)

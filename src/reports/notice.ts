@@ -1,4 +1,4 @@
-// A report in words for people, as servers write it that know no RFC 3464, or write it beside.
+// Reads bounces written as plain text, by servers that do not support RFC 3464 or in addition to it.
 
 import { parseAddressList } from '../mime/address.ts'
 import { decodeHeader } from '../mime/decode.ts'
@@ -7,34 +7,34 @@ import { findCodes, isGeneric } from './codes.ts'
 import { oneLine } from './delivery-status.ts'
 import { linesAbout, type NamedRecipient, namedRecipients } from './notice-addresses.ts'
 import { findPhrase, VAGUE } from './phrases.ts'
-import type { Stage } from './reply-class.ts'
-import { DIAGNOSTIC_MAX, RECIPIENTS_MAX, type ReportedMail, type ReportedRecipient } from './reported.ts'
+import type { ReplyStage } from './reply-class.ts'
+import { DIAGNOSTIC_MAX, RECIPIENTS_MAX, type ReportedMessage, type ReportedRecipient } from './reported.ts'
 
-/** Who signs such reports. */
+/** Senders of such reports. */
 const DAEMON =
   /mailer[-_. ]?daemon|mail[-_. ]?daemon|\bp(?:oo?)stmaster\b|mail[-_. ]?deliver(?:y|er)?[-_. ]?(?:sub)?[-_. ]?system|(?:system|mail|ndr) administrator|delivery (?:sub)?system/i
 const SUBJECT =
   /undeliver|not (?:be )?delivered|deliver(?:y|ed)?\b.{0,20}\b(?:status|fail|notification|delay|problem|error|report)|mail deliver|failure notice|failed (?:mail|delivery)|returned (?:mail|message|to sender)|non[- ]?deliver|bounced? (?:mail|message)|mail (?:system )?(?:error|failure)|error sending|delayed (?:mail|\d+ hours)|(?:mail|message) .{0,60}\bdelayed|permanent (?:delivery )?failure|unzustellbar|nicht zugestellt|non remis|no (?:se )?(?:pudo|entregad)|недоставлен|не доставлено|送信|配信/i
-/** The sentences such reports are known by. */
+/** Typical sentences of such reports. */
 const LEAD =
   /(?:could not|couldn.t|cannot|can not|can.t|unable to|not able to|wasn.t able to|failed to|were unable to) (?:be )?(?:deliver|send)|(?:was|were|has|have) not (?:yet )?(?:been )?deliver|not reach(?:ed)? (?:some|the following)|undeliver|delivery (?:to|of|has|attempt|failed|failure)|permanent (?:fatal )?(?:delivery )?error|delivery errors|returned to you|error(?: has)? occurred while (?:attempting|trying) to deliver|error delivering your mail|did not reach|failed permanently|no pudo ser entregado|trouble delivering|rejected by a remote/i
 const DELAYED =
   /\bdelay(?:ed)?\b|not yet been delivered|warning (?:message )?only|still being retried|will (?:be |keep )?re?tr(?:y|ied)/i
 const FINAL = /failed permanently|permanent(?:ly)? (?:error|fail|fatal)|giving up|given up/i
-/** A report about more recipients than these is not searched for what it says of each. */
+/** Reports about more recipients are not searched for the text about each. */
 const SEARCHED_MAX = 50
-/** Characters from the start in which the report says what it is. */
+/** Characters at the start that are used to recognise a report. */
 const LEAD_MAX = 4000
 
 export interface Notice {
   fields: readonly HeaderField[]
   said: string
-  original: ReportedMail
+  original: ReportedMessage
   /** Envelope sender, where it is known. */
   mailFrom: string | null
 }
 
-/** True for a mail that says of itself that it reports about another one. An auto-reply is none, nor a mail of a list. */
+/** True for a message that is a delivery report in plain text; false for auto-replies and messages of mailing lists. */
 export function isNotice({ fields, said, mailFrom }: Notice): boolean {
   if (fields.some(({ name }) => name === 'x-failed-recipients')) return true
   if (fields.some(({ name }) => name === 'list-id' || name === 'list-unsubscribe')) return false
@@ -45,20 +45,20 @@ export function isNotice({ fields, said, mailFrom }: Notice): boolean {
   return returnPath === '' && saysSo && !isAutomaticAnswer(fields)
 }
 
-/** An answer for a person who is away: RFC 3834 5, and what Exchange and others write. It may name addresses and say what sounds like a bounce. */
+/** True for auto-replies (RFC 3834 5, and fields of Exchange and others): they may name addresses and resemble a bounce. */
 function isAutomaticAnswer(fields: readonly HeaderField[]): boolean {
   if (headerText(fields, 'auto-submitted')?.toLowerCase().startsWith('auto-replied')) return true
   if (headerText(fields, 'precedence')?.toLowerCase() === 'auto_reply') return true
   return fields.some(({ name }) => /^x-auto-?(?:reply|respond(?:er)?|response-suppress)$/.test(name))
 }
 
-/** True when a mail server writes in its own name. */
+/** True when the sender is a mail server. */
 function isSigned(fields: readonly HeaderField[]): boolean {
   const from = headerText(fields, 'from') ?? ''
   return DAEMON.test(from) || /<\s*>\s*$/.test(from) || fields.some(({ name }) => name === 'x-failed-recipients')
 }
 
-/** Nobody is named: where the mail went to one recipient only, that one it is. */
+/** For a report that names no recipient: the recipient of the original message when it had only one. */
 export function lastResort(notice: Notice): ReportedRecipient[] {
   const { to } = notice.original
   return to.length === 1 && isSigned(notice.fields)
@@ -66,12 +66,14 @@ export function lastResort(notice: Notice): ReportedRecipient[] {
     : []
 }
 
-/** The recipients such a report names, with what it says of each; none when nobody can be found in it. */
+/** The recipients the report names, with the text about each; empty when none was found. */
 export function noticeRecipients(notice: Notice): ReportedRecipient[] {
   const found = describe(notice, findNamed(notice))
-  // Where no server signed, somebody who only mentions an address must not be taken for one.
+  // When the sender is not a mail server, a mentioned address alone is not a failed recipient.
   if (isSigned(notice.fields)) return found
-  return found.filter(({ smtpCode, status, diagnostic }) => smtpCode !== null || status !== null || speaks(diagnostic))
+  return found.filter(
+    ({ smtpCode, status, diagnostic }) => smtpCode !== null || status !== null || hasKnownPhrase(diagnostic),
+  )
 }
 
 function describe({ fields, said }: Notice, named: readonly NamedRecipient[]): ReportedRecipient[] {
@@ -96,7 +98,7 @@ function describe({ fields, said }: Notice, named: readonly NamedRecipient[]): R
   })
 }
 
-/** A recipient whose fields say little of why, with what the words beside them say. */
+/** Completes a recipient whose status fields give no reason, from the text of the report. */
 export function withWords(
   recipient: ReportedRecipient,
   { said }: Notice,
@@ -119,7 +121,7 @@ export function withWords(
   }
 }
 
-/** @param all recipients of the report: where there is one only, everything is said of it */
+/** @param all recipients of the report: with only one, the whole text is about it */
 function wordsAbout(said: string, named: { email: string; beside?: string }, all: readonly string[]): string {
   const choices = [named.beside ?? '']
   if (all.length <= SEARCHED_MAX) choices.push(linesAbout(said, named.email, all))
@@ -128,35 +130,35 @@ function wordsAbout(said: string, named: { email: string; beside?: string }, all
     const { at, enhancedCode } = findCodes(text)
     return at >= 0 || enhancedCode !== null
   })
-  return quoted ?? choices.find(speaks) ?? choices[0]!
+  return quoted ?? choices.find(hasKnownPhrase) ?? choices[0]!
 }
 
-/** The server's own words: from its reply on, or the first lines where no reply is quoted. */
+/** The text from the quoted reply of the server on, or the first lines when no reply is quoted. */
 function diagnosticOf(words: string): string {
   const { at } = findCodes(words)
   if (at < 0) return oneLine(words.trim().slice(0, DIAGNOSTIC_MAX * 2))
   const reply = oneLine(words.slice(at, at + DIAGNOSTIC_MAX * 2))
-  if (tells(reply)) return reply
-  // Some servers tell why in front of what they replied.
+  if (namesCause(reply)) return reply
+  // Some servers give the reason before the reply.
   const start = words.lastIndexOf('\n\n', at) + 1
   const paragraph = oneLine(words.slice(Math.max(start, at - DIAGNOSTIC_MAX), at + DIAGNOSTIC_MAX))
-  return tells(paragraph) ? paragraph : reply
+  return namesCause(paragraph) ? paragraph : reply
 }
 
-/** Sendmail quotes the dialogue, Postfix names the command, others do it their way. */
-function stageOf(said: string): Stage | null {
+/** The SMTP command that was refused: Sendmail quotes the transcript, Postfix names the command, others vary. */
+function stageOf(said: string): ReplyStage | null {
   if (/in reply to end of data|^>>> data\n<<< 5|after end of data|smtp command\ndata$/im.test(said)) return 'data'
   const isRecipient =
     /in reply to rcpt|^[ \t]{0,8}>>> rcpt|after rcpt|rcpt command|rcpt[ _]to(?: response|\])|to rcpt to/im
   return isRecipient.test(said) || /rejected recipient|does not like recipient/i.test(said) ? null : 'unknown'
 }
 
-function tells(text: string): boolean {
+function namesCause(text: string): boolean {
   const finding = findPhrase(text)
   return finding !== null && !VAGUE.has(finding)
 }
 
-function speaks(text: string): boolean {
+function hasKnownPhrase(text: string): boolean {
   return findPhrase(text) !== null
 }
 

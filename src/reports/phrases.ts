@@ -1,7 +1,7 @@
-// What servers say when they turn mail away: the well-known texts, in the order in which they decide, and what each means.
+// Classifies the text of SMTP rejections by well-known phrases, in order of precedence.
 
-/** Why a mail was turned away, as far as codes and words tell. */
-export type Finding =
+/** Why a message was rejected, as far as codes and text tell. */
+export type RefusalCause =
   | 'suppressed'
   | 'greylisted'
   | 'mailbox_full'
@@ -17,18 +17,18 @@ export type Finding =
   | 'network'
   | 'expired'
   | 'server'
-  /** Turned away, and nothing more is said. */
+  /** Rejected without a reason. */
   | 'refused'
 
-/** Words that come with many a refusal, and say little of why. */
-export const VAGUE: ReadonlySet<Finding> = new Set(['expired', 'dns', 'network', 'server', 'refused'])
+/** Causes whose phrases occur in many rejections and are not specific. */
+export const VAGUE: ReadonlySet<RefusalCause> = new Set(['expired', 'dns', 'network', 'server', 'refused'])
 
-/** Characters of a text that are looked at. */
+/** Examined characters of a text. */
 export const PHRASE_TEXT_MAX = 2000
-/** What Cisco's gateways set in front of whatever another server said. */
+/** Cisco gateways prepend this to the reply of another server. */
 const WRAPPER = /5\.1\.0 - unknown address error/
 
-/** One of some words, and one of others not far behind it. */
+/** Matches the second expression within a distance after the first. */
 function near(first: string, second: string, distance: number): RegExp {
   return new RegExp(`(?:${first}).{0,${distance}}(?:${second})`)
 }
@@ -51,10 +51,10 @@ const NOBODY =
 const OFF = 'disabled|discontinued|suspend|deactivat|locked|frozen|inactiv|not active|expirad|terminated|closed|archiv'
 
 /**
- * The first that fits counts: a text that names a full mailbox and an unknown user tells of the full mailbox. They are tried
- * on lower-case text with single spaces. Whatever may repeat is bounded or ends with its word, so each is linear.
+ * The first match decides: a text about a full mailbox and an unknown user is about the full mailbox. The patterns are applied
+ * to lower-case text with single spaces. All repetitions are bounded or end with a fixed word, so matching is linear.
  */
-const PHRASES: readonly (readonly [Finding, readonly RegExp[]])[] = [
+const PHRASES: readonly (readonly [RefusalCause, readonly RegExp[]])[] = [
   [
     'suppressed',
     [
@@ -62,7 +62,7 @@ const PHRASES: readonly (readonly [Finding, readonly RegExp[]])[] = [
       /previously bounced|bounced address|address is on (?:our|the) (?:bounce|block) list/,
     ],
   ],
-  // These sound like something else that comes further down.
+  // Exceptions to patterns below.
   ['no_such_domain', [/account or domain may not exist/]],
   ['dns', [/not found, try again|temporary (?:dns|lookup)/]],
   ['greylisted', [/gr[ae]y-?list|postgrey|try again in \d+ (?:s|m)/]],
@@ -88,7 +88,7 @@ const PHRASES: readonly (readonly [Finding, readonly RegExp[]])[] = [
       /trop de connexions|numerous attempts to deliver|volume or user complaints/,
     ],
   ],
-  // The sender or its server: whatever these say of "addresses" and "domains" is not about the recipient.
+  // About the sender or its server: "address" and "domain" in these texts do not refer to the recipient.
   [
     'policy',
     [
@@ -226,8 +226,8 @@ const PHRASES: readonly (readonly [Finding, readonly RegExp[]])[] = [
   ],
 ]
 
-/** What the words of a text say; null when they are none of the well-known ones. */
-export function findPhrase(text: string): Finding | null {
+/** The cause a text names; null when it contains no known phrase. */
+export function findPhrase(text: string): RefusalCause | null {
   const plain = text.slice(0, PHRASE_TEXT_MAX).replace(/\s+/g, ' ').toLowerCase().replace(WRAPPER, '').trim()
   return PHRASES.find(([, patterns]) => patterns.some((pattern) => pattern.test(plain)))?.[0] ?? null
 }

@@ -1,4 +1,4 @@
-// Reports about mail that was sent: bounces and complaints, read from whatever form the other side writes them in.
+// Parses reports about sent messages: bounces and complaints, in all known formats.
 
 import { parseDate } from '../mime/date.ts'
 import { decodeBody, decodeText } from '../mime/decode.ts'
@@ -18,19 +18,19 @@ export type {
   ComplaintReport,
   FeedbackType,
   Report,
-  ReportedMail,
+  ReportedMessage,
   ReportedRecipient,
 } from './reported.ts'
 
 const STATUS_PARTS = new Set(['message/delivery-status', 'message/global-delivery-status'])
-/** A report that only wraps another one, as gateways make them. */
+/** Nesting of reports that only contain another report, as gateways send them. */
 const WRAPS_MAX = 2
 /** RFC 3461 4.4 allows 100 characters. */
 const ENVELOPE_ID_MAX = 200
 
 /**
- * Reads a mail as a report; null when it is none: an ordinary mail, an auto-reply, a receipt, a mail with a report attached.
- * Never throws; bounded like every parser of foreign bytes, and linear.
+ * Parses a message as a report; null for an ordinary message, an auto-reply, a receipt or a message with an attached report.
+ * Never throws; linear, with limits on all input.
  * @param mailFrom envelope sender, "" for the null sender; null when it is not known
  */
 export function readReport(bytes: Uint8Array, mailFrom: string | null = null): Report | null {
@@ -61,7 +61,7 @@ function read(bytes: Uint8Array, mailFrom: string | null, wraps: number): Report
   return last.length > 0 ? bounce(groups, last, notice) : null
 }
 
-/** All parts outside of mails inside the mail: what those hold was attached, not said. */
+/** All parts except those inside attached messages. */
 function openParts(root: Part): Part[] {
   const found: Part[] = []
   const walk = (part: Part): void => {
@@ -81,7 +81,7 @@ function textOf(bytes: Uint8Array, parts: readonly Part[]): string {
   return parts.map((part) => decodeText(content(bytes, part), { encoding: '7bit', charset: part.charset })).join('\n\n')
 }
 
-/** Fields come first; where they say little of why, or name nobody, the words beside them are asked. */
+/** Recipients of the status fields; completed from the text when the fields give no reason or name no recipient. */
 function recipientsOf(groups: StatusGroups, notice: Notice): ReportedRecipient[] {
   const named = groups.recipients.map(readRecipient).filter((recipient) => recipient !== null)
   if (named.length === 0) return noticeRecipients(notice)

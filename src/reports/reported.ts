@@ -1,38 +1,38 @@
-// What reports say, whatever form they came in.
+// Types of parsed reports.
 
-import type { Stage } from './reply-class.ts'
+import type { ReplyStage } from './reply-class.ts'
 
 export type FeedbackType = 'abuse' | 'fraud' | 'not_spam' | 'other' | 'virus'
 /** RFC 3464 2.3.3. */
 export type BounceAction = 'failed' | 'delayed' | 'delivered' | 'relayed' | 'expanded'
 
-/** What a report says of one recipient. */
+/** A recipient in a report. */
 export interface ReportedRecipient {
-  /** The address the report names; it may be one the mail was forwarded to. */
+  /** The address the report names; it may be one the message was forwarded to. */
   finalRecipient: string
-  /** The address the mail was sent to, where the report tells it apart. */
+  /** The address the message was sent to, when the report names it separately. */
   originalRecipient: string | null
   action: BounceAction
   /** RFC 3463, as "5.1.1". */
   status: string | null
   smtpCode: number | null
-  /** What the server said, one line, at most DIAGNOSTIC_MAX characters; "" when nothing. */
+  /** The reply of the server, one line, at most DIAGNOSTIC_MAX characters; "" when there is none. */
   diagnostic: string
-  stage: Stage | null
+  stage: ReplyStage | null
   remoteMta: string | null
   /** ms */
   lastAttemptAt: number | null
 }
 
-/** What is known of the mail a report is about. */
-export interface ReportedMail {
+/** The message a report is about, as far as known. */
+export interface ReportedMessage {
   /** Without angle brackets. */
   messageId: string | null
   subject: string | null
   /** Address of its From field. */
   from: string | null
   to: string[]
-  /** Envelope sender, where the report gives it back. */
+  /** Envelope sender, when the report contains it. */
   returnPath: string | null
 }
 
@@ -40,32 +40,32 @@ export interface BounceReport {
   kind: 'bounce'
   recipients: ReportedRecipient[]
   reportingMta: string | null
-  /** ENVID of RFC 3461, where the report gives it back. */
+  /** ENVID of RFC 3461, when the report contains it. */
   envelopeId: string | null
-  /** When the other side got the mail, ms. */
+  /** When the remote server received the message, ms. */
   arrivedAt: number | null
-  original: ReportedMail
+  original: ReportedMessage
 }
 
 export interface ComplaintReport {
   kind: 'complaint'
   feedbackType: FeedbackType
-  /** As the report calls it ("abuse", "opt-out", "auth-failure"…), lower-case. */
+  /** The feedback type in the report ("abuse", "opt-out", "auth-failure"…), lower-case. */
   feedbackWord: string
   userAgent: string | null
-  /** Recipients of the mail complained about, where the report does not hide them. */
+  /** Recipients of the reported message, when the report does not redact them. */
   originalRecipients: string[]
   reportingMta: string | null
   /** ms */
   arrivedAt: number | null
-  original: ReportedMail
+  original: ReportedMessage
 }
 
 export type Report = BounceReport | ComplaintReport
 
-/** Characters of a diagnostic: as many as the delivery log keeps. */
+/** Characters of a diagnostic, as in the delivery log. */
 export const DIAGNOSTIC_MAX = 300
-/** Recipients taken from one report; the rest is left out. */
+/** Recipients read from one report; further ones are ignored. */
 export const RECIPIENTS_MAX = 500
-/** Characters of a report's text that are looked at; the returned mail behind it does not count. */
+/** Examined characters of a report's text, the returned message not included. */
 export const REPORT_TEXT_MAX = 256 * 1024

@@ -1,16 +1,16 @@
-// Whether a refusal is about the envelope sender: servers say so at RCPT as well, where it looks like a refused recipient.
+// Detects rejections of the envelope sender: some servers send them in reply to RCPT, where they look like a rejected recipient.
 
-import type { Reply } from './reply-class.ts'
+import type { RemoteReply } from './reply-class.ts'
 
-/** Characters of a reply that are looked at. */
+/** Examined characters of a reply. */
 const TEXT_MAX = 2000
-/** RFC 3463 X.1.7 and X.1.8, and what Exchange answers to a client that may not send as this address. */
+/** RFC 3463 X.1.7 and X.1.8, and codes of Exchange for clients that may not send as this address. */
 const SENDER_CODES = new Set(['5.1.7', '5.1.8', '5.7.60', '5.2.252'])
-/** RFC 3463 X.7.2 and codes of Exchange: this recipient takes mail from certain senders only. */
+/** RFC 3463 X.7.2 and codes of Exchange: this recipient accepts messages only from certain senders. */
 const RECIPIENT_CODES = /^5\.7\.(?:2|12\d|13\d)$/
 
 const WORDS = [
-  // Postfix: "Sender address rejected: not owned by user ann"; others have words of their own in between.
+  // Postfix: "Sender address rejected: not owned by user ann"; other servers insert words.
   /\bsender (?:\S+ )?(?:e-?mail )?(?:address |domain )?(?:is |was |has been )?(?:rejected|denied|refused|blocked|invalid|unknown|disallowed|mismatch)/,
   /\bsender (?:\S+ )?(?:e-?mail )?(?:address |domain )?(?:is |was )?not (?:allowed|authori[sz]ed|permitted|owned|valid|local|verified|accepted)/,
   /\bnot (?:owned by|local sender)|\bsend ?as ?denied|permissions? to send as|relaying disallowed as/,
@@ -18,12 +18,12 @@ const WORDS = [
   /\b(?:mail from|from address|return[- ]path|envelope (?:from|sender))\b.{0,60}\b(?:must|mismatch|denied|rejected|not|does ?n.t)\b/,
   /\b(?:bad|invalid|unauthori[sz]ed|forged) (?:envelope )?(?:sender|mail from|return[- ]path)\b|\bsender verif/,
 ]
-/** Lists and groups, recipients with rules of their own, and the servers of recipients that are asked ahead, refuse a sender that others take. */
+/** Lists, groups, recipients with restrictions and servers that verify a recipient ahead reject senders that others accept. */
 const OF_THE_RECIPIENT =
   /\bgroup\b|\b(?:mailing |distribution )?list\b|not a member|this recipient|recipient.{0,20}(?:restrict|polic|only accept)|recipient address rejected|undeliverable address|\bhost \S+ said\b/
 
-/** True where a permanent refusal says that this envelope sender is not taken, whoever the recipient is. Linear, never throws. */
-export function refusesSender({ smtpCode, enhancedCode, text }: Reply): boolean {
+/** True for a permanent rejection of the envelope sender that applies to all recipients. Linear, never throws. */
+export function refusesSender({ smtpCode, enhancedCode, text }: RemoteReply): boolean {
   if (smtpCode === null || smtpCode < 500) return false
   const plain = text.slice(0, TEXT_MAX).replace(/\s+/g, ' ').toLowerCase()
   if (RECIPIENT_CODES.test(enhancedCode ?? '') || OF_THE_RECIPIENT.test(plain)) return false

@@ -1,8 +1,8 @@
-// The fields of a delivery status (RFC 3464 2.1): lines of text become one group for the mail and one for each recipient.
+// Parses the fields of a delivery status (RFC 3464 2.1): a group for the message, and one for each recipient.
 
 import { RECIPIENTS_MAX } from './reported.ts'
 
-/** Fields by lower-case name; of a name that stands more often the first one counts. */
+/** Fields by lower-case name; of repeated fields the first one counts. */
 export type StatusFields = ReadonlyMap<string, string>
 
 export interface StatusGroups {
@@ -12,22 +12,22 @@ export interface StatusGroups {
 
 /** Characters of one unfolded field. */
 export const STATUS_FIELD_MAX = 4000
-/** Fields of one group; more are passed over. */
+/** Fields of one group; further ones are ignored. */
 export const GROUP_FIELDS_MAX = 100
 
-/** RFC 3464 2.3 and RFC 8098 3.2: a field of these belongs to a recipient. */
+/** RFC 3464 2.3 and RFC 8098 3.2: per-recipient fields. */
 const OF_RECIPIENT = new Set([
   ...['original-recipient', 'final-recipient', 'action', 'status', 'remote-mta', 'diagnostic-code'],
   ...['last-attempt-date', 'final-log-id', 'will-retry-until', 'x-actual-recipient', 'x-display-name'],
 ])
-/** A second one of these in a group belongs to the next recipient, whether or not the empty line between them is there. */
+/** A second one of these in a group starts the next recipient, even without an empty line between them. */
 const ONCE = new Set(['final-recipient', 'action', 'status'])
 
 const FIELD = /^([A-Za-z][A-Za-z0-9-]{1,60})[ \t]*:[ \t]*(.*)$/
 
 /**
- * Reads groups out of text with LF line ends. Lines that are no field are passed over, so that the same reader serves where a
- * delivery status stands in the middle of a text. Linear, never throws.
+ * Parses the groups in text with LF line ends. Lines that are not fields are ignored, so that it also works when the
+ * delivery status is in the middle of a text. Linear, never throws.
  */
 export function readStatusFields(text: string): StatusGroups {
   const reader = new GroupReader()
@@ -41,7 +41,7 @@ class GroupReader {
   private group: Map<string, string> = this.mail
   private name = ''
   private value = ''
-  /** True behind an empty line: what follows may be the next recipient. */
+  /** True after an empty line: the next recipient may follow. */
   private apart = false
 
   line(line: string): void {
@@ -67,7 +67,7 @@ class GroupReader {
     this.name = ''
     if (name === '') return
     if (OF_RECIPIENT.has(name) && this.startsRecipient(name)) {
-      // Whoever comes beyond the bound is read into a group that nobody sees.
+      // Recipients beyond the limit are read into a group that is discarded.
       this.group = new Map()
       if (this.recipients.length < RECIPIENTS_MAX) this.recipients.push(this.group)
     }

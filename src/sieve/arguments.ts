@@ -1,57 +1,61 @@
-// The arguments of one command, told apart by what the command takes: tags in any order, then what has its place (RFC 5228 2.6).
+// Parses the arguments of one command by its signature: tagged arguments in any order, then positional ones (RFC 5228 2.6).
 
 import type { Extension } from './extensions.ts'
-import type { Argument, Command } from './parser.ts'
+import type { SieveArgument, SieveCommand } from './parser.ts'
 
-export type Kind = 'string' | 'strings' | 'number'
+export type ArgumentKind = 'string' | 'strings' | 'number'
 
-/** A tag: only one of a group may be given. */
+/** A tag: at most one of a group may be given. */
 export interface TagRule {
   group: string
-  takes?: Kind
+  takes?: ArgumentKind
   needs?: Extension
 }
 
-/** What a command takes. */
+/** The arguments, tests and block of a command. */
 export interface Signature {
   needs?: Extension
   tags?: Readonly<Record<string, TagRule>>
-  /** Arguments by place, each with what it is called in a sentence. */
-  takes?: readonly (readonly [Kind, string])[]
-  /** How many tests stand behind the arguments. */
+  /** Positional arguments, each with its name for messages. */
+  takes?: readonly (readonly [ArgumentKind, string])[]
+  /** How many tests follow the arguments. */
   tests?: 'one' | 'list'
   block?: true
 }
 
-/** A value, and where it stands. */
-export interface Given {
+/** A value, and its offset in the script. */
+export interface ArgumentValue {
   at: number
   strings: string[]
   number: number
 }
 
-/** Arguments as a command asked for them. */
-export interface Read {
+/** The arguments by the signature of the command. */
+export interface ParsedArguments {
   /** By group. */
-  tags: Map<string, Given & { tag: string }>
-  places: Given[]
+  tags: Map<string, ArgumentValue & { tag: string }>
+  positional: ArgumentValue[]
 }
 
-/** Who is told what is wrong, and which extensions the script has asked for. */
-export interface Findings {
+/** Collects problems, and knows the extensions the script requires. */
+export interface ScriptChecker {
   wrong(at: number, message: string): void
   has(extension: Extension): boolean
 }
 
-const KINDS: Record<Kind, string> = {
+const KINDS: Record<ArgumentKind, string> = {
   string: 'one string',
   strings: 'a string or a list of strings',
   number: 'a number',
 }
 
-/** @returns null where something is wrong, which then was told */
-export function readArguments(command: Command, signature: Signature, findings: Findings): Read | null {
-  const reading = new Reading(command, signature, findings)
+/** @returns null when something is wrong, which was reported to the checker */
+export function readArguments(
+  command: SieveCommand,
+  signature: Signature,
+  checker: ScriptChecker,
+): ParsedArguments | null {
+  const reading = new Reading(command, signature, checker)
   const read = reading.run()
   return reading.sound ? read : null
 }
@@ -59,52 +63,55 @@ export function readArguments(command: Command, signature: Signature, findings: 
 class Reading {
   sound = true
   #lost = false
-  readonly #command: Command
+  readonly #command: SieveCommand
   readonly #signature: Signature
-  readonly #findings: Findings
-  readonly #args: readonly Argument[]
+  readonly #checker: ScriptChecker
+  readonly #args: readonly SieveArgument[]
   #next = 0
 
-  constructor(command: Command, signature: Signature, findings: Findings) {
+  constructor(command: SieveCommand, signature: Signature, checker: ScriptChecker) {
     this.#command = command
     this.#signature = signature
-    this.#findings = findings
+    this.#checker = checker
     this.#args = command.args
   }
 
-  run(): Read {
+  run(): ParsedArguments {
     const { name, at } = this.#command
     const { needs } = this.#signature
-    if (needs && !this.#findings.has(needs)) this.#wrong(at, needsRequire(`"${name}"`, needs))
-    const tags: Read['tags'] = new Map()
+    if (needs && !this.#checker.has(needs)) this.#wrong(at, needsRequire(`"${name}"`, needs))
+    const tags: ParsedArguments['tags'] = new Map()
     for (let next = this.#here; next?.kind === 'tag'; next = this.#here) {
       this.#next++
       this.#tag(next.tag, next.at, tags)
     }
-    const places: Given[] = []
+    const positional: ArgumentValue[] = []
     for (const [kind, called] of this.#signature.takes ?? []) {
-      // Behind an argument of another kind nobody knows which is which.
+      // After an argument of another kind the rest cannot be assigned.
       if (this.#lost) break
       const given = this.#value(kind, `"${name}" needs ${called}: ${KINDS[kind]}.`, at)
-      if (given) places.push(given)
+      if (given) positional.push(given)
     }
     const more = this.#here
     if (more && this.sound) {
-      const late = more.kind === 'tag' ? 'Tags stand before other arguments.' : `"${name}" takes no further argument.`
+      const late =
+        more.kind === 'tag'
+          ? 'Tagged arguments must come before positional arguments.'
+          : `"${name}" takes no further argument.`
       this.#wrong(more.at, late)
     }
     this.#form()
-    return { tags, places }
+    return { tags, positional }
   }
 
-  #tag(tag: string, at: number, tags: Read['tags']): void {
+  #tag(tag: string, at: number, tags: ParsedArguments['tags']): void {
     const rules = this.#signature.tags ?? {}
     const rule = Object.hasOwn(rules, tag) ? rules[tag]! : undefined
     if (!rule) {
       this.#wrong(at, `"${this.#command.name}" takes no ":${tag}".`)
       return
     }
-    if (rule.needs && !this.#findings.has(rule.needs)) this.#wrong(at, needsRequire(`":${tag}"`, rule.needs))
+    if (rule.needs && !this.#checker.has(rule.needs)) this.#wrong(at, needsRequire(`":${tag}"`, rule.needs))
     const other = tags.get(rule.group)
     if (other) {
       this.#wrong(
@@ -116,7 +123,7 @@ class Reading {
     tags.set(rule.group, { tag, at, strings: [], number: 0, ...given })
   }
 
-  #value(kind: Kind, missing: string, behind: number): Given | null {
+  #value(kind: ArgumentKind, missing: string, behind: number): ArgumentValue | null {
     const next = this.#here
     if (next?.kind === 'number' && kind === 'number') {
       this.#next++
@@ -131,7 +138,7 @@ class Reading {
     return null
   }
 
-  /** What stands behind the arguments. */
+  /** Checks the tests and the block that follow the arguments. */
   #form(): void {
     const { name, at, tests, hasTestList, block } = this.#command
     const { tests: wanted, block: wantsBlock = false } = this.#signature
@@ -142,13 +149,13 @@ class Reading {
     if (!wantsBlock && block !== null) this.#wrong(at, `"${name}" takes no block.`)
   }
 
-  get #here(): Argument | undefined {
+  get #here(): SieveArgument | undefined {
     return this.#args[this.#next]
   }
 
   #wrong(at: number, message: string): void {
     this.sound = false
-    this.#findings.wrong(at, message)
+    this.#checker.wrong(at, message)
   }
 }
 

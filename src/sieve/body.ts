@@ -1,4 +1,4 @@
-// What a script may look at of a mail's body (RFC 5173), no more of it than the bounds say.
+// The body of a message as scripts can test it (RFC 5173), up to a limit.
 
 import { Buffer } from 'node:buffer'
 import { asBuffer } from '../mime/charset.ts'
@@ -7,39 +7,39 @@ import type { Part } from '../mime/message.ts'
 import { partText } from '../mime/parse.ts'
 import { octets } from './encoded.ts'
 
-/** Octets of the body that one test looks at: what lies behind them is not seen. */
+/** Octets of the body that one test examines; the rest is ignored. */
 export const BODY_MAX = 1024 * 1024
 
 const LF = 10
 
-/** What scripts are run over. */
-export interface FilteredMail {
-  /** As they are stored. */
+/** The message scripts are run on. */
+export interface FilteredMessage {
+  /** The raw message as stored. */
   bytes: Uint8Array
   root: Part | null
-  /** Its text as far as it is looked at, LF line ends. */
+  /** Its text up to BODY_MAX, LF line ends. */
   text: string
 }
 
-/** As it stands, its text, or its parts of some types ("text", "text/plain", "" for all). */
+/** The undecoded body, its text, or its parts of some types ("text", "text/plain", "" for all). */
 export type BodyForm = 'raw' | 'text' | { types: string[] }
 
 /** The strings a test of the body compares, as octets. */
-export function bodyOf({ bytes, root, text }: FilteredMail, form: BodyForm): string[] {
-  // RFC 5173 4: a mail that is nothing but its header has no body to match.
+export function bodyOf({ bytes, root, text }: FilteredMessage, form: BodyForm): string[] {
+  // RFC 5173 4: a message that consists only of a header has no body to match.
   if (root === null || endsInHeader(bytes, root.bodyStart)) return []
   if (form === 'raw') return [rawBody(bytes, root)]
   return form === 'text' ? [octets(text.replaceAll('\n', '\r\n'))] : partsOf(bytes, root, form.types)
 }
 
-/** Whether the mail ends before the empty line that would end its header. */
+/** Whether the message ends before the empty line that would end its header. */
 function endsInHeader(bytes: Uint8Array, bodyStart: number): boolean {
   if (bodyStart < bytes.length) return false
   const tail = asBuffer(bytes).toString('latin1', Math.max(0, bytes.length - 4))
   return !/(?:^|\n)\r?\n$/.test(tail)
 }
 
-/** The body as it stands in the mail (RFC 5173 5.1). */
+/** The undecoded body (RFC 5173 5.1). */
 function rawBody(bytes: Uint8Array, root: Part): string {
   const end = Math.min(root.bodyEnd, root.bodyStart + BODY_MAX)
   return asBuffer(bytes).toString('latin1', root.bodyStart, end)
@@ -64,7 +64,7 @@ function* within(part: Part): Generator<Part> {
   for (const inner of part.parts) yield* within(inner)
 }
 
-/** "" is any type, "text" any of text, "text/plain" that one alone; with slashes elsewhere it is none. */
+/** "" is any type, "text" any subtype of text, "text/plain" only that type; with slashes elsewhere it is invalid. */
 function isOf(type: string, wanted: string): boolean {
   if (wanted === '') return true
   if (wanted.startsWith('/') || wanted.endsWith('/')) return false
@@ -79,7 +79,7 @@ function contentOf(bytes: Uint8Array, part: Part, room: number): string[] {
     const prologueEnd = lineBefore(bytes, first.headerStart, part.bodyStart)
     return [cut(part.bodyStart, prologueEnd), cut(epilogueStart(bytes, last.bodyEnd, part.bodyEnd), part.bodyEnd)]
   }
-  // Of a mail inside the mail its header counts, its parts count by their own types.
+  // Of an attached message only the header counts here; its parts count by their own types.
   if (first) return [cut(first.headerStart, first.bodyStart)]
   if (part.type.startsWith('text/')) {
     return [octets(partText(bytes, part, room).replaceAll('\n', '\r\n')).slice(0, room)]
@@ -89,14 +89,14 @@ function contentOf(bytes: Uint8Array, part: Part, room: number): string[] {
   return [Buffer.from(decoded.buffer, decoded.byteOffset, decoded.byteLength).toString('latin1', 0, room)]
 }
 
-/** Where the line in front of an offset starts: the boundary that opens a part. */
+/** Start of the line before an offset: the boundary that opens a part. */
 function lineBefore(bytes: Uint8Array, at: number, least: number): number {
   let start = at - 1
   while (start > least && bytes[start - 1] !== LF) start--
   return Math.max(least, start)
 }
 
-/** Behind the boundary that closes a multipart, which follows its last part on a line of its own. */
+/** The offset after the closing boundary of a multipart, which is a separate line after its last part. */
 function epilogueStart(bytes: Uint8Array, at: number, end: number): number {
   const lineBreak = bytes.indexOf(LF, at)
   if (lineBreak < 0 || lineBreak >= end) return end

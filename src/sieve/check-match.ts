@@ -1,10 +1,10 @@
-// How a test compares: match type, comparator, part of an address and keys, checked and made ready (RFC 5228 2.7, RFC 5231).
+// Validates and compiles how a test compares: match type, comparator, address part and keys (RFC 5228 2.7, RFC 5231).
 
-import type { Findings, Given, Read, TagRule } from './arguments.ts'
+import type { ArgumentValue, ParsedArguments, ScriptChecker, TagRule } from './arguments.ts'
 import { COMPARATORS, type Comparator, fold } from './comparators.ts'
 import type { Extension } from './extensions.ts'
 import { readGlob } from './glob.ts'
-import type { AddressPart, Match, Relation } from './script.ts'
+import type { Relation, SieveAddressPart, SieveMatch } from './script.ts'
 
 const RELATIONS = ['gt', 'ge', 'lt', 'le', 'eq', 'ne']
 
@@ -25,41 +25,45 @@ export const PART_TAGS: Readonly<Record<string, TagRule>> = {
   detail: { group: 'part', needs: 'subaddress' },
 }
 
-export function partOf({ tags }: Read): AddressPart {
-  return (tags.get('part')?.tag ?? 'all') as AddressPart
+export function partOf({ tags }: ParsedArguments): SieveAddressPart {
+  return (tags.get('part')?.tag ?? 'all') as SieveAddressPart
 }
 
-/** @returns null where something is wrong, which then was told */
-export function matchOf({ tags }: Read, keys: Given, findings: Findings): Match | null {
-  const asked = tags.get('match')
-  const type = (asked?.tag ?? 'is') as Match['type']
-  const comparator = comparatorOf(tags.get('comparator'), type, findings)
+/** @returns null when something is wrong, which was reported to the checker */
+export function matchOf({ tags }: ParsedArguments, keys: ArgumentValue, checker: ScriptChecker): SieveMatch | null {
+  const given = tags.get('match')
+  const type = (given?.tag ?? 'is') as SieveMatch['type']
+  const comparator = comparatorOf(tags.get('comparator'), type, checker)
   if (comparator === null) return null
   if (type === 'matches') {
     return { type, comparator, keys: [], globs: keys.strings.map((key) => readGlob(fold(key, comparator))) }
   }
   const folded = keys.strings.map((key) => fold(key, comparator))
   if (type === 'is' || type === 'contains') return { type, comparator, keys: folded }
-  const relation = asked!.strings[0]!.toLowerCase()
+  const relation = given!.strings[0]!.toLowerCase()
   if (!RELATIONS.includes(relation)) {
-    findings.wrong(asked!.at, `":${type}" is followed by one of ${RELATIONS.map((one) => `"${one}"`).join(', ')}.`)
+    checker.wrong(given!.at, `":${type}" is followed by one of ${RELATIONS.map((one) => `"${one}"`).join(', ')}.`)
     return null
   }
   return { type, comparator, keys: folded, relation: relation as Relation }
 }
 
-function comparatorOf(given: Given | undefined, type: Match['type'], findings: Findings): Comparator | null {
+function comparatorOf(
+  given: ArgumentValue | undefined,
+  type: SieveMatch['type'],
+  checker: ScriptChecker,
+): Comparator | null {
   // RFC 5231 4.2: counts should be compared as numbers; as text, 10 would come before 9.
   if (given === undefined) return type === 'count' ? 'i;ascii-numeric' : 'i;ascii-casemap'
   const name = given.strings[0]!
   const wrong = (message: string) => {
-    findings.wrong(given.at, message)
+    checker.wrong(given.at, message)
     return null
   }
   if (!COMPARATORS.has(name)) return wrong(`There is no comparator "${name}" here.`)
   const extension = `comparator-${name}` as Extension
-  // RFC 5228 2.7.3: the other two need not be asked for.
-  if (name === 'i;ascii-numeric' && !findings.has(extension)) {
+  // RFC 5228 2.7.3: the other two need no require.
+  if (name === 'i;ascii-numeric' && !checker.has(extension)) {
     return wrong(`The comparator "${name}" needs require "${extension}" at the start of the script.`)
   }
   if (name === 'i;ascii-numeric' && (type === 'contains' || type === 'matches')) {
@@ -69,6 +73,6 @@ function comparatorOf(given: Given | undefined, type: Match['type'], findings: F
 }
 
 /** Names of header fields, which are compared without regard to case whatever the comparator is (RFC 5228 2.7). */
-export function fieldNames({ strings }: Given): string[] {
+export function fieldNames({ strings }: ArgumentValue): string[] {
   return strings.map((name) => name.toLowerCase())
 }

@@ -1,17 +1,17 @@
-// The tests a script may make, each checked and made ready (RFC 5228 5 and the extensions of decisions §10.14).
+// Validates and compiles the tests of a script (RFC 5228 5 and the extensions of decisions §10.14).
 
-import { type Findings, type Read, readArguments, type Signature } from './arguments.ts'
+import { type ParsedArguments, readArguments, type ScriptChecker, type Signature } from './arguments.ts'
 import type { BodyForm } from './body.ts'
 import { fieldNames, MATCH_TAGS, matchOf, PART_TAGS, partOf } from './check-match.ts'
 import { whyAbsent } from './extensions.ts'
 import { flagsIn } from './flags.ts'
 import { folderPath } from './folder-path.ts'
-import type { Command } from './parser.ts'
-import type { Match, Source, Test } from './script.ts'
+import type { SieveCommand } from './parser.ts'
+import type { SieveMatch, SieveSource, SieveTest } from './script.ts'
 
-/** One test: what it takes, and what it is; null where something is wrong. */
+/** A test: its signature, and its compiled form; null when something is wrong. */
 interface TestRule extends Signature {
-  make(read: Read, tests: Test[], findings: Findings): Test | null
+  make(read: ParsedArguments, tests: SieveTest[], checker: ScriptChecker): SieveTest | null
 }
 
 /** RFC 5228 5.1: fields that hold addresses. */
@@ -31,7 +31,7 @@ const RULES: Readonly<Record<string, TestRule>> = {
   anyof: { tests: 'list', make: (_, tests) => ({ is: 'any', tests }) },
   exists: {
     takes: [['strings', 'the fields']],
-    make: ({ places }) => ({ is: 'exists', names: fieldNames(places[0]!) }),
+    make: ({ positional }) => ({ is: 'exists', names: fieldNames(positional[0]!) }),
   },
   size: {
     tags: { over: { group: 'limit', takes: 'number' }, under: { group: 'limit', takes: 'number' } },
@@ -43,7 +43,7 @@ const RULES: Readonly<Record<string, TestRule>> = {
   header: {
     tags: MATCH_TAGS,
     takes: [['strings', 'the fields'], KEYS],
-    make: (read, _, findings) => matching({ of: 'header', names: fieldNames(read.places[0]!) }, read, findings),
+    make: (read, _, checker) => matching({ of: 'header', names: fieldNames(read.positional[0]!) }, read, checker),
   },
   address: { tags: { ...MATCH_TAGS, ...PART_TAGS }, takes: [['strings', 'the fields'], KEYS], make: addressTest },
   envelope: {
@@ -61,68 +61,66 @@ const RULES: Readonly<Record<string, TestRule>> = {
       content: { group: 'form', takes: 'strings' },
     },
     takes: [KEYS],
-    make: (read, _, findings) => matching({ of: 'body', form: bodyForm(read) }, read, findings),
+    make: (read, _, checker) => matching({ of: 'body', form: bodyForm(read) }, read, checker),
   },
   hasflag: { needs: 'imap4flags', tags: MATCH_TAGS, takes: [['strings', 'the flags']], make: flagTest },
   mailboxexists: { needs: 'mailbox', takes: [['strings', 'the folders']], make: folderTest },
 }
 
-/** @returns null where something is wrong, which then was told */
-export function checkTest(command: Command, findings: Findings): Test | null {
+/** @returns null when something is wrong, which was reported to the checker */
+export function checkTest(command: SieveCommand, checker: ScriptChecker): SieveTest | null {
   const rule = Object.hasOwn(RULES, command.name) ? RULES[command.name]! : undefined
   if (!rule) {
-    findings.wrong(command.at, `There is no test "${command.name}" here.${whyAbsent(command.name)}`)
+    checker.wrong(command.at, `There is no test "${command.name}" here.${whyAbsent(command.name)}`)
     return null
   }
-  const read = readArguments(command, rule, findings)
-  const tests = command.tests.map((test) => checkTest(test, findings)).filter((test) => test !== null)
+  const read = readArguments(command, rule, checker)
+  const tests = command.tests.map((test) => checkTest(test, checker)).filter((test) => test !== null)
   if (read === null || tests.length < command.tests.length) return null
-  if (command.name === 'size' && !read.tags.has('limit'))
-    findings.wrong(command.at, '"size" needs ":over" or ":under".')
-  return rule.make(read, tests, findings)
+  if (command.name === 'size' && !read.tags.has('limit')) checker.wrong(command.at, '"size" needs ":over" or ":under".')
+  return rule.make(read, tests, checker)
 }
 
-function matching(source: Source, read: Read, findings: Findings): Test | null {
-  const match = matchOf(read, read.places.at(-1)!, findings)
+function matching(source: SieveSource, read: ParsedArguments, checker: ScriptChecker): SieveTest | null {
+  const match = matchOf(read, read.positional.at(-1)!, checker)
   return match && { is: 'match', source, match }
 }
 
-function addressTest(read: Read, _: Test[], findings: Findings): Test | null {
-  const given = read.places[0]!
+function addressTest(read: ParsedArguments, _: SieveTest[], checker: ScriptChecker): SieveTest | null {
+  const given = read.positional[0]!
   const names = fieldNames(given)
   const odd = names.find((name) => !ADDRESS_FIELDS.has(name))
-  if (odd === undefined) return matching({ of: 'address', names, part: partOf(read) }, read, findings)
-  findings.wrong(given.at, `The field "${odd}" holds no addresses; "header" looks at any field.`)
+  if (odd === undefined) return matching({ of: 'address', names, part: partOf(read) }, read, checker)
+  checker.wrong(given.at, `The field "${odd}" holds no addresses; "header" looks at any field.`)
   return null
 }
 
-function envelopeTest(read: Read, _: Test[], findings: Findings): Test | null {
-  const given = read.places[0]!
+function envelopeTest(read: ParsedArguments, _: SieveTest[], checker: ScriptChecker): SieveTest | null {
+  const given = read.positional[0]!
   const ends = given.strings.map((end) => end.toLowerCase()).filter((end) => end === 'from' || end === 'to')
-  if (ends.length === given.strings.length)
-    return matching({ of: 'envelope', ends, part: partOf(read) }, read, findings)
+  if (ends.length === given.strings.length) return matching({ of: 'envelope', ends, part: partOf(read) }, read, checker)
   // RFC 5228 5.4: unknown parts should be an error.
-  findings.wrong(given.at, 'An envelope has a "from" and a "to".')
+  checker.wrong(given.at, 'An envelope has a "from" and a "to".')
   return null
 }
 
-function bodyForm({ tags }: Read): BodyForm {
+function bodyForm({ tags }: ParsedArguments): BodyForm {
   const form = tags.get('form')
   if (form?.tag === 'content') return { types: form.strings.map((type) => type.toLowerCase()) }
   return form?.tag === 'raw' ? 'raw' : 'text'
 }
 
-function flagTest(read: Read, _: Test[], findings: Findings): Test | null {
-  const keys = read.places[0]!
+function flagTest(read: ParsedArguments, _: SieveTest[], checker: ScriptChecker): SieveTest | null {
+  const keys = read.positional[0]!
   const isCount = read.tags.get('match')?.tag === 'count'
-  const match: Match | null = matchOf(read, isCount ? keys : { ...keys, strings: flagsIn(keys.strings) }, findings)
+  const match: SieveMatch | null = matchOf(read, isCount ? keys : { ...keys, strings: flagsIn(keys.strings) }, checker)
   return match && { is: 'match', source: { of: 'flags' }, match }
 }
 
-function folderTest({ places }: Read, _: Test[], findings: Findings): Test | null {
-  const { strings, at } = places[0]!
+function folderTest({ positional }: ParsedArguments, _: SieveTest[], checker: ScriptChecker): SieveTest | null {
+  const { strings, at } = positional[0]!
   const names = strings.map(folderPath)
   if (names.every((name) => name !== null)) return { is: 'folders', names }
-  findings.wrong(at, 'The name of a folder is written in UTF-8.')
+  checker.wrong(at, 'The name of a folder is written in UTF-8.')
   return null
 }

@@ -1,21 +1,21 @@
-// Finds out whether a script is right: every command and test known, its extensions asked for, its arguments as they have to be.
+// Validates a script (known commands and tests, required extensions, arguments) and compiles it to steps.
 
-import { type Findings, type Read, readArguments, type Signature, type TagRule } from './arguments.ts'
+import { type ParsedArguments, readArguments, type ScriptChecker, type Signature, type TagRule } from './arguments.ts'
 import { checkTest } from './check-tests.ts'
 import { decodeCharacters, octets } from './encoded.ts'
 import { EXTENSIONS, type Extension, whyAbsent } from './extensions.ts'
 import { flagsIn } from './flags.ts'
 import { folderPath } from './folder-path.ts'
-import type { Command } from './parser.ts'
-import type { Step } from './script.ts'
+import type { SieveCommand } from './parser.ts'
+import type { SieveStep } from './script.ts'
 
-/** Faults that are told of one script. */
+/** Maximum number of problems reported for one script. */
 export const PROBLEMS_MAX = 50
 
 const FLAGS: Readonly<Record<string, TagRule>> = { flags: { group: 'flags', takes: 'strings', needs: 'imap4flags' } }
 const FLAG_SIGNATURE: Signature = { needs: 'imap4flags', takes: [['strings', 'the flags']] }
 
-/** Commands beside "require", "if", "elsif" and "else". */
+/** All commands other than "require", "if", "elsif" and "else". */
 const ACTIONS: Readonly<Record<string, Signature>> = {
   stop: {},
   discard: {},
@@ -34,50 +34,50 @@ const ACTIONS: Readonly<Record<string, Signature>> = {
   removeflag: FLAG_SIGNATURE,
 }
 
-/** What was found of a script; without faults, its steps are what it does. */
-export interface Checked {
-  steps: Step[]
-  faults: { at: number; message: string }[]
+/** The result: the steps are complete only when there are no problems. */
+export interface CheckedScript {
+  steps: SieveStep[]
+  problems: { at: number; message: string }[]
 }
 
-export function checkScript(commands: readonly Command[]): Checked {
+export function checkScript(commands: readonly SieveCommand[]): CheckedScript {
   const check = new Check()
   const steps = check.script(commands)
-  return { steps, faults: check.faults }
+  return { steps, problems: check.problems }
 }
 
-class Check implements Findings {
-  readonly faults: { at: number; message: string }[] = []
+class Check implements ScriptChecker {
+  readonly problems: { at: number; message: string }[] = []
   readonly #extensions = new Set<string>()
 
   wrong(at: number, message: string): void {
-    if (this.faults.length < PROBLEMS_MAX) this.faults.push({ at, message })
+    if (this.problems.length < PROBLEMS_MAX) this.problems.push({ at, message })
   }
 
   has(extension: Extension): boolean {
     return this.#extensions.has(extension)
   }
 
-  script(commands: readonly Command[]): Step[] {
+  script(commands: readonly SieveCommand[]): SieveStep[] {
     const first = commands.findIndex(({ name }) => name !== 'require')
     const end = first < 0 ? commands.length : first
     for (const command of commands.slice(0, end)) this.#require(command)
     return this.#steps(commands.slice(end))
   }
 
-  #require(command: Command): void {
+  #require(command: SieveCommand): void {
     const read = readArguments(command, { takes: [['strings', 'the extensions']] }, this)
-    const given = read?.places[0]
+    const given = read?.positional[0]
     for (const name of given?.strings ?? []) {
       if (EXTENSIONS.has(name)) this.#extensions.add(name)
       else this.wrong(given!.at, `There is no extension "${name}" here.${whyAbsent(name)}`)
     }
   }
 
-  #steps(commands: readonly Command[]): Step[] {
-    const steps: Step[] = []
-    /** The choice that an "elsif" or "else" goes on with. */
-    let open: (Step & { do: 'choose' }) | null = null
+  #steps(commands: readonly SieveCommand[]): SieveStep[] {
+    const steps: SieveStep[] = []
+    /** The "if" that an "elsif" or "else" continues. */
+    let open: (SieveStep & { do: 'choose' }) | null = null
     for (const written of commands) {
       const command = this.#decoded(written)
       if (command.name === 'if') {
@@ -85,7 +85,7 @@ class Check implements Findings {
         steps.push(open)
         this.#branch(command, open)
       } else if (command.name === 'elsif' || command.name === 'else') {
-        if (open === null) this.wrong(command.at, `"${command.name}" follows an "if" or "elsif".`)
+        if (open === null) this.wrong(command.at, `"${command.name}" must follow an "if" or "elsif".`)
         this.#branch(command, open ?? { do: 'choose', branches: [] })
         if (command.name === 'else') open = null
       } else {
@@ -97,17 +97,17 @@ class Check implements Findings {
     return steps
   }
 
-  #branch(command: Command, choice: Step & { do: 'choose' }): void {
+  #branch(command: SieveCommand, choice: SieveStep & { do: 'choose' }): void {
     const isElse = command.name === 'else'
     readArguments(command, isElse ? { block: true } : { tests: 'one', block: true }, this)
     const test = command.tests[0] && !isElse ? checkTest(command.tests[0], this) : null
     choice.branches.push({ test, steps: this.#steps(command.block ?? []) })
   }
 
-  #action(command: Command): Step | null {
+  #action(command: SieveCommand): SieveStep | null {
     const { name, at } = command
     if (name === 'require') {
-      this.wrong(at, '"require" stands before all other commands.')
+      this.wrong(at, '"require" must come before all other commands.')
       return null
     }
     const signature = Object.hasOwn(ACTIONS, name) ? ACTIONS[name]! : undefined
@@ -119,24 +119,24 @@ class Check implements Findings {
     return read && this.#made(name, read)
   }
 
-  #made(name: string, read: Read): Step | null {
-    const { tags, places } = read
+  #made(name: string, read: ParsedArguments): SieveStep | null {
+    const { tags, positional } = read
     const flags = tags.has('flags') ? flagsIn(tags.get('flags')!.strings) : null
     if (name === 'stop' || name === 'discard') return { do: name }
     if (name === 'keep') return { do: 'keep', flags }
     if (name !== 'fileinto') {
-      return { do: 'flags', how: name.slice(0, -4) as 'set' | 'add' | 'remove', flags: flagsIn(places[0]!.strings) }
+      return { do: 'flags', how: name.slice(0, -4) as 'set' | 'add' | 'remove', flags: flagsIn(positional[0]!.strings) }
     }
-    const folder = folderPath(places[0]!.strings[0]!)
+    const folder = folderPath(positional[0]!.strings[0]!)
     if (folder !== null && folder !== '') {
       return { do: 'fileinto', folder, copy: tags.has('copy'), create: tags.has('create'), flags }
     }
-    this.wrong(places[0]!.at, 'This is the name of no folder.')
+    this.wrong(positional[0]!.at, 'This is not a valid folder name.')
     return null
   }
 
-  /** The same with its strings as octets, and what they hold in hexadecimal read where the script asked for that. */
-  #decoded(command: Command): Command {
+  /** The command with its strings as octets, and encoded characters decoded when the script requires that extension. */
+  #decoded(command: SieveCommand): SieveCommand {
     const args = command.args.map((arg) => {
       if (arg.kind !== 'strings') return arg
       return { ...arg, strings: arg.strings.map((text) => this.#octets(text, arg.at)) }

@@ -1,4 +1,4 @@
-// The comparators: which octets are the same, and which come first (RFC 4790 9).
+// Comparators: equality and order of octet strings (RFC 4790 9).
 
 import { Buffer } from 'node:buffer'
 import { isAscii } from './encoded.ts'
@@ -7,7 +7,7 @@ export type Comparator = 'i;octet' | 'i;ascii-casemap' | 'i;ascii-numeric'
 
 export const COMPARATORS: ReadonlySet<string> = new Set<Comparator>(['i;octet', 'i;ascii-casemap', 'i;ascii-numeric'])
 
-/** Octets as a comparator sees them: equal ones are equal afterwards. RFC 4790 9.2.1: letters of ASCII count as capitals. */
+/** Normalises octets for a comparator, so that equal values become identical. RFC 4790 9.2.1: ASCII letters are folded to upper case. */
 export function fold(value: string, comparator: Comparator): string {
   if (comparator === 'i;octet') return value
   if (comparator === 'i;ascii-numeric') return numberOf(value) ?? ''
@@ -18,8 +18,8 @@ export function fold(value: string, comparator: Comparator): string {
 }
 
 /**
- * Below zero when the first comes first, zero for equal ones; both are folded.
- * RFC 4790 9.1.1: what is no number comes after all numbers, and one such is like another.
+ * Negative when the first comes first, zero for equal ones; both are folded.
+ * RFC 4790 9.1.1: values that are not numbers come after all numbers and are equal to each other.
  */
 export function compare(one: string, other: string, comparator: Comparator): number {
   if (one === other) return 0

@@ -1,4 +1,4 @@
-// Text as octets, which is what Sieve compares, and the characters a script may write in hexadecimal (RFC 5228 2.4.2.4).
+// Converts text to octets, which Sieve compares, and decodes encoded characters (RFC 5228 2.4.2.4).
 
 import { Buffer } from 'node:buffer'
 
@@ -7,7 +7,7 @@ export function octets(text: string): string {
   return isAscii(text) ? text : Buffer.from(text, 'utf8').toString('latin1')
 }
 
-/** The text that octets are UTF-8 of; null for octets that are none. */
+/** Decodes octets as UTF-8; null when they are not valid. */
 export function textOf(value: string): string | null {
   if (isAscii(value)) return value
   const text = Buffer.from(value, 'latin1').toString('utf8')
@@ -24,8 +24,8 @@ const CODE_POINTS = `${BLANK}*[0-9a-f]+(?:${BLANK}+[0-9a-f]+)*${BLANK}*`
 const ENCODED = new RegExp(`\\$\\{(?:(hex):(${HEX_PAIRS})|(unicode):(${CODE_POINTS}))\\}`, 'gi')
 
 /**
- * Octets with what is written in hexadecimal put in its place, once from left to right.
- * @returns null when a code point is none that UTF-8 could write
+ * Replaces encoded characters, once from left to right.
+ * @returns null when a code point cannot be encoded in UTF-8
  */
 export function decodeCharacters(value: string): string | null {
   let wrong = false

@@ -1,7 +1,7 @@
-// What is wrong with a Sieve script and where, and how a script ends that cannot be carried through.
+// Errors of Sieve scripts: problems with their position, and runtime errors.
 
 /** One thing that is wrong with a script. */
-export interface Problem {
+export interface ScriptProblem {
   /** Both count from 1; columns count characters. */
   line: number
   column: number
@@ -9,8 +9,8 @@ export interface Problem {
   message: string
 }
 
-/** A fault in the text of a script, at an offset in it. */
-export class ScriptFault extends Error {
+/** An error in the text of a script, at an offset. */
+export class SieveError extends Error {
   readonly at: number
 
   constructor(at: number, message: string) {
@@ -19,14 +19,14 @@ export class ScriptFault extends Error {
   }
 }
 
-/** Why a script that is right in itself was given up over a mail; its message is one English sentence. */
-export class RunFault extends Error {}
+/** A valid script was aborted for a message; the error message is one English sentence. */
+export class SieveRuntimeError extends Error {}
 
-/** Characters of a sentence; names from the script stand in it. */
+/** Maximum characters of a message; it may contain names from the script. */
 const MESSAGE_MAX = 300
 
-/** Where an offset lies in a text whose lines end in LF. */
-export function problemAt(text: string, at: number, message: string): Problem {
+/** Converts an offset in a text with LF line ends to line and column. */
+export function problemAt(text: string, at: number, message: string): ScriptProblem {
   const before = text.slice(0, at)
   const line = before.split('\n').length
   return {

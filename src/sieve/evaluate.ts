@@ -1,51 +1,55 @@
-// Runs the scripts of all recipients of a mail over it, each compiled once as long as it is in use.
+// Runs the scripts of all recipients of a message, with a cache of compiled scripts.
 
-import type { FilteredMail } from './body.ts'
-import { MailView } from './message-view.ts'
-import { Meter, STEPS_MAX } from './meter.ts'
-import type { Ruling, ScriptCall } from './outcome.ts'
+import type { FilteredMessage } from './body.ts'
+import { compileScript } from './compile.ts'
+import { MessageView } from './message-view.ts'
+import { STEPS_MAX, WorkMeter } from './meter.ts'
+import type { ScriptCall, SieveOutcome } from './outcome.ts'
 import { runScript } from './run.ts'
-import type { Script } from './script.ts'
-import { compileScript } from './sieve.ts'
+import type { SieveProgram } from './script.ts'
 
-/** Work of all scripts over one mail, and what each may do whatever the others did. */
+/** Total steps of all scripts for one message, and the steps each may use in any case. */
 const MAIL_STEPS_MAX = 5 * STEPS_MAX
 const STEPS_LEAST = 1_000_000
 
-/** Compiled scripts kept in a thread: each is at most some ten times its text. */
+/** Compiled scripts cached per thread: each takes at most about ten times the memory of its text. */
 const SCRIPTS_KEPT = 32
 
-/** By their text: what is compiled never changes. Null for one that is right no longer. */
-const compiled = new Map<string, Script | null>()
+/** By their text. Null for a script that is no longer valid. */
+const compiled = new Map<string, SieveProgram | null>()
 
-/** @returns a ruling for each recipient that has a script, in their order, null for the others */
-export function rule(calls: readonly (ScriptCall | null)[], mail: FilteredMail, mailFrom: string): (Ruling | null)[] {
-  const view = new MailView(mail)
+/** @returns the outcome for each recipient with a script, in order, null for the others */
+export function runScripts(
+  calls: readonly (ScriptCall | null)[],
+  mail: FilteredMessage,
+  mailFrom: string,
+): (SieveOutcome | null)[] {
+  const view = new MessageView(mail)
   let left = MAIL_STEPS_MAX
   return calls.map((call) => {
     if (call === null) return null
-    const meter = new Meter(Math.max(STEPS_LEAST, Math.min(STEPS_MAX, left)))
-    const ruling = ruleOne(call, view, mailFrom, meter)
+    const meter = new WorkMeter(Math.max(STEPS_LEAST, Math.min(STEPS_MAX, left)))
+    const outcome = runForRecipient(call, view, mailFrom, meter)
     left -= meter.spent
-    return ruling
+    return outcome
   })
 }
 
-function ruleOne(call: ScriptCall, view: MailView, mailFrom: string, meter: Meter): Ruling {
-  const failed = (fault: string): Ruling => ({ places: [{ kind: 'default' }], keywords: [], fault })
+function runForRecipient(call: ScriptCall, view: MessageView, mailFrom: string, meter: WorkMeter): SieveOutcome {
+  const failed = (error: string): SieveOutcome => ({ targets: [{ kind: 'default' }], keywords: [], error })
   try {
     const script = compiledOf(call.content)
-    return script ? runScript(script, view, { ...call, mailFrom }, meter) : failed('The script is not valid any more.')
+    return script ? runScript(script, view, { ...call, mailFrom }, meter) : failed('The script is no longer valid.')
   } catch {
-    // Whatever is wrong with us: a mail must not be put off for ever because of a script.
-    return failed('The script could not be run over this mail.')
+    // An internal error: a script must never prevent delivery of a message.
+    return failed('The script could not be run on this message.')
   }
 }
 
-function compiledOf(content: string): Script | null {
+function compiledOf(content: string): SieveProgram | null {
   const known = compiled.get(content)
   const script = known === undefined ? compileScript(content).script : known
-  // The one used last is forgotten last.
+  // Least recently used scripts are evicted first.
   compiled.delete(content)
   compiled.set(content, script)
   if (compiled.size > SCRIPTS_KEPT) compiled.delete(compiled.keys().next().value!)

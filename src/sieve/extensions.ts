@@ -1,4 +1,4 @@
-// What of Sieve there is here, and why some of it is not (decisions §10.14).
+// The supported Sieve extensions, and why others are not supported (decisions §10.14).
 
 export type Extension =
   | 'fileinto'
@@ -30,11 +30,11 @@ export const EXTENSIONS: ReadonlySet<string> = new Set<Extension>([
   'comparator-i;ascii-casemap',
 ])
 
-const NO_MAIL = 'A script sends no mail here.'
-const VACATION = 'A mailbox has a vacation response of its own instead.'
-const NOTICES = 'Webhooks and events tell of mail that comes in.'
+const NO_MAIL = 'Scripts cannot send messages.'
+const VACATION = 'Use the vacation response of the mailbox instead.'
+const NOTICES = 'Use webhooks or events for notifications of received messages.'
 
-/** What people look for and do not find; capabilities and commands by their names. */
+/** Well-known capabilities and commands that are not supported, by name. */
 const ABSENT = new Map([
   ['redirect', NO_MAIL],
   ['reject', NO_MAIL],
@@ -43,12 +43,12 @@ const ABSENT = new Map([
   ['vacation-seconds', VACATION],
   ['enotify', NOTICES],
   ['notify', NOTICES],
-  ['include', 'A script stands alone here.'],
-  ['variables', 'Scripts have no variables here.'],
-  ['regex', '":matches" takes * and ? instead.'],
+  ['include', 'Scripts cannot include other scripts.'],
+  ['variables', 'Scripts have no variables.'],
+  ['regex', 'Use ":matches" with * and ? instead.'],
 ])
 
-/** Why something that Sieve has is not here; "" for what nobody knows. */
+/** Why a capability or command is not supported, with a leading space; "" for unknown names. */
 export function whyAbsent(name: string): string {
   const reason = ABSENT.get(name)
   return reason === undefined ? '' : ` ${reason}`

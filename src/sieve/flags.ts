@@ -1,13 +1,13 @@
-// Flags of IMAP in a script, and the keywords of a message that stand for them (RFC 5232).
+// IMAP flags in scripts, and the message keywords they map to (RFC 5232).
 
-/** Those with a backslash that a message can have here; \Deleted has no counterpart, \Recent is nobody's to set. */
+/** Supported system flags; \Deleted has no equivalent, and \Recent cannot be set. */
 const SYSTEM = new Map([
   ['\\seen', '$seen'],
   ['\\answered', '$answered'],
   ['\\flagged', '$flagged'],
   ['\\draft', '$draft'],
 ])
-/** Whether a message is junk is said by the folder it is filed into. */
+/** Set by filing into Junk, not by flags. */
 const SAID_BY_FOLDER = ['$junk', '$notjunk']
 /** Decisions §10.3. */
 const KEYWORD = /^[!#$&'+-Z[^-z|}~]{1,255}$/
@@ -18,7 +18,7 @@ export function flagsIn(strings: readonly string[]): string[] {
   return strings.flatMap((text) => text.split(' ')).filter((flag) => flag !== '')
 }
 
-/** Keywords for flags, each once; RFC 5232 5: flags that cannot be kept are passed over. */
+/** Keywords for flags, without duplicates; RFC 5232 5: flags that cannot be stored are ignored. */
 export function keywordsFor(flags: Iterable<string>): string[] {
   const keywords = new Set<string>()
   for (const flag of flags) {

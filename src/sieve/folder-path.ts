@@ -1,8 +1,8 @@
-// The path of a folder as a script writes it.
+// Normalises the path of a folder in a script.
 
 import { textOf } from './encoded.ts'
 
-/** @returns the path as text, null for octets that are none; the same letters are the same path, however they were typed */
+/** @returns the path as text in NFC, null when the octets are not UTF-8 */
 export function folderPath(written: string): string | null {
   return textOf(written)?.normalize('NFC') ?? null
 }

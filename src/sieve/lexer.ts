@@ -1,12 +1,12 @@
-// Cuts the text of a Sieve script into tokens (RFC 5228 8.1).
+// Splits the text of a Sieve script into tokens (RFC 5228 8.1).
 
-import { ScriptFault } from './errors.ts'
+import { SieveError } from './errors.ts'
 
-export interface Token {
+export interface SieveToken {
   kind: 'word' | 'tag' | 'number' | 'string' | 'mark' | 'end'
-  /** Words and tags in lower case, tags without their colon; strings as they are meant. */
+  /** Words and tags in lower case, tags without their colon; strings unescaped. */
   text: string
-  /** Of a number, its quantifier multiplied in. */
+  /** The value of a number, multiplied by its quantifier. */
   value: number
   /** Offset in the script. */
   at: number
@@ -27,14 +27,14 @@ const STRING = /"((?:[^"\\]|\\[\s\S])*)"/y
 
 /**
  * @param script with LF line ends
- * @throws ScriptFault
+ * @throws SieveError
  */
-export function tokensOf(script: string): Token[] {
+export function tokensOf(script: string): SieveToken[] {
   checkText(script)
-  const tokens: Token[] = []
+  const tokens: SieveToken[] = []
   let at = 0
   while (at < script.length) {
-    const behind = passOver(script, at)
+    const behind = skipBlank(script, at)
     if (behind > at) {
       at = behind
       continue
@@ -49,25 +49,25 @@ export function tokensOf(script: string): Token[] {
 
 function checkText(script: string): void {
   if (Buffer.byteLength(script) > SCRIPT_BYTES_MAX) {
-    throw new ScriptFault(0, `A script has at most ${SCRIPT_BYTES_MAX} bytes.`)
+    throw new SieveError(0, `A script has at most ${SCRIPT_BYTES_MAX} bytes.`)
   }
   // RFC 5228 2.1: NUL is never permitted.
   const odd = /\0|\p{Surrogate}/u.exec(script)
-  if (odd) throw new ScriptFault(odd.index, 'This character cannot stand in a script.')
+  if (odd) throw new SieveError(odd.index, 'This character is not allowed in a script.')
 }
 
-/** Where white space or a comment that starts here ends. */
-function passOver(script: string, at: number): number {
+/** End of the white space or comment that starts here. */
+function skipBlank(script: string, at: number): number {
   BLANK.lastIndex = at
   if (BLANK.test(script)) return BLANK.lastIndex
   if (!script.startsWith('/*', at)) return at
   const end = script.indexOf('*/', at + 2)
-  if (end < 0) throw new ScriptFault(at, 'This comment is never closed.')
+  if (end < 0) throw new SieveError(at, 'This comment is never closed.')
   return end + 2
 }
 
-function tokenAt(script: string, at: number): { token: Token; end: number } {
-  const make = (kind: Token['kind'], text: string, end: number, value = 0) => ({
+function tokenAt(script: string, at: number): { token: SieveToken; end: number } {
+  const make = (kind: SieveToken['kind'], text: string, end: number, value = 0) => ({
     token: { kind, text, value, at },
     end,
   })
@@ -75,8 +75,8 @@ function tokenAt(script: string, at: number): { token: Token; end: number } {
   if (MARKS.includes(first)) return make('mark', first, at + 1)
   if (first === '"') {
     const text = match(STRING, script, at)
-    if (!text) throw new ScriptFault(at, 'This string is never closed.')
-    // RFC 5228 2.4.2: an escape that means nothing is the character alone.
+    if (!text) throw new SieveError(at, 'This string is never closed.')
+    // RFC 5228 2.4.2: an undefined escape is the character itself.
     const plain = text[1]!.includes('\\') ? text[1]!.replace(/\\([\s\S])/g, '$1') : text[1]!
     return make('string', lines(plain), STRING.lastIndex)
   }
@@ -90,9 +90,9 @@ function tokenAt(script: string, at: number): { token: Token; end: number } {
     return make(isTag ? 'tag' : 'word', word[0].slice(isTag ? 1 : 0).toLowerCase(), WORD.lastIndex)
   }
   const number = match(NUMBER, script, at)
-  if (!number) throw new ScriptFault(at, 'This character does not belong here.')
+  if (!number) throw new SieveError(at, 'This character is not allowed here.')
   const value = Number(number[1]) * FACTORS[number[2]!.toLowerCase()]!
-  if (value > NUMBER_MAX) throw new ScriptFault(at, `A number is at most ${NUMBER_MAX}.`)
+  if (value > NUMBER_MAX) throw new SieveError(at, `A number is at most ${NUMBER_MAX}.`)
   return make('number', number[0], NUMBER.lastIndex, value)
 }
 
@@ -101,7 +101,7 @@ function match(pattern: RegExp, script: string, at: number): RegExpExecArray | n
   return pattern.exec(script)
 }
 
-/** The lines up to one with a single dot; a line that starts with two dots has one of them to spare (RFC 5228 2.4.2). */
+/** The lines up to one with a single dot; a leading double dot is unstuffed (RFC 5228 2.4.2). */
 function textBlock(script: string, opened: number, from: number): { text: string; end: number } {
   let text = ''
   for (let at = from; at < script.length; ) {
@@ -112,10 +112,10 @@ function textBlock(script: string, opened: number, from: number): { text: string
     text += `${line.startsWith('..') ? line.slice(1) : line}\r\n`
     at = end + 1
   }
-  throw new ScriptFault(opened, 'This text is never closed by a line with a single dot.')
+  throw new SieveError(opened, 'This text is never closed by a line with a single dot.')
 }
 
-/** RFC 5228 2.1: a line ends in CRLF, however the script was written down. */
+/** RFC 5228 2.1: lines in strings end in CRLF. */
 function lines(text: string): string {
   return text.includes('\n') ? text.replaceAll('\n', '\r\n') : text
 }

@@ -1,30 +1,30 @@
-// Compares values of a mail with the keys of a test (RFC 5228 2.7, RFC 5231 4).
+// Compares values of a message with the keys of a test (RFC 5228 2.7, RFC 5231 4).
 
 import { compare } from './comparators.ts'
 import { matchesGlob, searchSteps } from './glob.ts'
-import type { Meter } from './meter.ts'
-import type { Match, Relation } from './script.ts'
-import { Value } from './value.ts'
+import type { WorkMeter } from './meter.ts'
+import type { Relation, SieveMatch } from './script.ts'
+import { SieveValue } from './value.ts'
 
-/** What it takes to compare the shortest value with the shortest key. */
+/** Steps counted for comparing even the shortest value with the shortest key. */
 const PAIR_STEPS = 16
 
-/** Whether any value matches any key. @throws RunFault when the script has worked too much */
-export function matchesAny(values: Iterable<Value>, match: Match, meter: Meter): boolean {
+/** Whether any value matches any key. @throws SieveRuntimeError when the script exceeds its steps */
+export function matchesAny(values: Iterable<SieveValue>, match: SieveMatch, meter: WorkMeter): boolean {
   for (const value of values) {
-    // However short they are.
+    // Counted even for empty values.
     meter.spend(PAIR_STEPS * (1 + Math.max(match.keys.length, match.type === 'matches' ? match.globs.length : 0)))
-    if (matchesOne(value.under(match.comparator, meter), match, meter)) return true
+    if (matchesOne(value.foldedFor(match.comparator, meter), match, meter)) return true
   }
   return false
 }
 
-/** The same for how many there are. @throws RunFault */
-export function matchesCount(count: number, match: Match, meter: Meter): boolean {
-  return matchesAny([new Value(String(count))], match, meter)
+/** The same for how many there are. @throws SieveRuntimeError */
+export function matchesCount(count: number, match: SieveMatch, meter: WorkMeter): boolean {
+  return matchesAny([new SieveValue(String(count))], match, meter)
 }
 
-function matchesOne(value: string, match: Match, meter: Meter): boolean {
+function matchesOne(value: string, match: SieveMatch, meter: WorkMeter): boolean {
   const { comparator, keys } = match
   switch (match.type) {
     case 'matches':

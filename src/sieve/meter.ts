@@ -1,11 +1,11 @@
-// Counts the work a script does over one mail, so that neither can hold a thread.
+// Counts the work of a script for one message, so that neither can block a thread.
 
-import { RunFault } from './errors.ts'
+import { SieveRuntimeError } from './errors.ts'
 
-/** Octets that may be looked at, by whatever test. Measured: no script and mail found takes longer than some 50 ms for them. */
+/** Octets that all tests may examine. Measured: at most about 50 ms for the worst scripts and messages found. */
 export const STEPS_MAX = 20_000_000
 
-export class Meter {
+export class WorkMeter {
   spent = 0
   readonly #most: number
 
@@ -13,9 +13,9 @@ export class Meter {
     this.#most = most
   }
 
-  /** @throws RunFault when too much was spent */
+  /** @throws SieveRuntimeError when the limit is exceeded */
   spend(steps: number): void {
     this.spent += steps
-    if (this.spent > this.#most) throw new RunFault('The script takes too much work over this mail.')
+    if (this.spent > this.#most) throw new SieveRuntimeError('The script takes too much work for this message.')
   }
 }

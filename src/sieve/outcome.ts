@@ -1,22 +1,22 @@
-// What is asked of a script over one mail, and what it answers.
+// Input and outcome of a script run for one message.
 
 /** The script of one recipient. */
 export interface ScriptCall {
   content: string
-  /** As the envelope has it. */
+  /** Recipient address of the envelope. */
   rcptTo: string
-  /** Those of the folders it asks for that are there. */
+  /** Existing folders among those the script tests for. */
   folders: string[]
 }
 
-/** Where a copy is to lie: where it would without a script, or in a folder of that path. */
-export type Place = { kind: 'default' } | { kind: 'folder'; path: string; create: boolean }
+/** Where a copy is filed: into the default folder, or into the folder with that path. */
+export type FilingTarget = { kind: 'default' } | { kind: 'folder'; path: string; create: boolean }
 
-/** What a script makes of a mail. */
-export interface Ruling {
-  /** None: it is thrown away. */
-  places: Place[]
+/** The outcome of a script for a message. */
+export interface SieveOutcome {
+  /** Empty: the message is discarded. */
+  targets: FilingTarget[]
   keywords: string[]
-  /** Why the script was given up, one sentence; the mail then goes where it would without it. */
-  fault: string | null
+  /** Why the script was aborted, one sentence; the message then goes to the default folder. */
+  error: string | null
 }

@@ -1,58 +1,58 @@
-// Reads the tokens of a Sieve script as commands with their arguments, tests and blocks (RFC 5228 8.2).
+// Parses the tokens of a Sieve script to commands with arguments, tests and blocks (RFC 5228 8.2).
 
-import { ScriptFault } from './errors.ts'
-import { type Token, tokensOf } from './lexer.ts'
+import { SieveError } from './errors.ts'
+import { type SieveToken, tokensOf } from './lexer.ts'
 
 /** One argument; `at` is its offset in the script. */
-export type Argument =
+export type SieveArgument =
   | { kind: 'tag'; tag: string; at: number }
   | { kind: 'number'; number: number; at: number }
   | { kind: 'strings'; strings: string[]; isList: boolean; at: number }
 
-/** A command or a test: what follows its name is the same for both. */
-export interface Command {
+/** A command or a test: both have the same syntax after the name. */
+export interface SieveCommand {
   name: string
   at: number
-  args: Argument[]
-  tests: Command[]
-  /** True for tests in parentheses, however many. */
+  args: SieveArgument[]
+  tests: SieveCommand[]
+  /** True when the tests are in parentheses. */
   hasTestList: boolean
-  /** Null where a semicolon ends it. */
-  block: Command[] | null
+  /** Null when the command ends with a semicolon. */
+  block: SieveCommand[] | null
 }
 
 /** RFC 5228 2.10.7 asks for fifteen levels of blocks and fifteen of tests. */
 export const NESTING_MAX = 32
-/** Of one command; the longest there is has some ten. */
+/** Of one command; the longest valid one has about ten. */
 export const ARGUMENTS_MAX = 100
 /** Commands and tests of one script. */
 export const COMMANDS_MAX = 2000
 
 /**
  * @param script with LF line ends
- * @throws ScriptFault at the first thing that is no Sieve
+ * @throws SieveError at the first syntax error
  */
-export function parseScript(script: string): Command[] {
+export function parseScript(script: string): SieveCommand[] {
   return new Parser(tokensOf(script)).script()
 }
 
 class Parser {
-  readonly #tokens: Token[]
+  readonly #tokens: SieveToken[]
   #next = 0
   #count = 0
 
-  constructor(tokens: Token[]) {
+  constructor(tokens: SieveToken[]) {
     this.#tokens = tokens
   }
 
-  script(): Command[] {
+  script(): SieveCommand[] {
     const commands = this.#commands(0)
-    if (this.#here.kind !== 'end') throw this.#fault('A command is missing here.')
+    if (this.#here.kind !== 'end') throw this.#error('A command is missing here.')
     return commands
   }
 
-  #commands(depth: number): Command[] {
-    const commands: Command[] = []
+  #commands(depth: number): SieveCommand[] {
+    const commands: SieveCommand[] = []
     while (this.#here.kind !== 'end' && !this.#is('}')) {
       const command = this.#named(depth, 'A command is missing here.')
       if (this.#is('{')) {
@@ -65,11 +65,11 @@ class Parser {
     return commands
   }
 
-  #named(depth: number, missing: string): Command {
+  #named(depth: number, missing: string): SieveCommand {
     const { kind, text: name, at } = this.#here
-    if (kind !== 'word') throw this.#fault(missing)
-    if (depth > NESTING_MAX) throw this.#fault(`Blocks and tests lie in one another ${NESTING_MAX} deep at most.`)
-    if (++this.#count > COMMANDS_MAX) throw this.#fault(`A script has at most ${COMMANDS_MAX} commands and tests.`)
+    if (kind !== 'word') throw this.#error(missing)
+    if (depth > NESTING_MAX) throw this.#error(`Blocks and tests can be nested at most ${NESTING_MAX} levels deep.`)
+    if (++this.#count > COMMANDS_MAX) throw this.#error(`A script has at most ${COMMANDS_MAX} commands and tests.`)
     this.#next++
     const args = this.#arguments()
     const hasTestList = this.#is('(')
@@ -77,18 +77,18 @@ class Parser {
     return { name, at, args, tests, hasTestList, block: null }
   }
 
-  #tests(depth: number): Command[] {
+  #tests(depth: number): SieveCommand[] {
     const missing = 'A test is missing here.'
     if (this.#here.kind === 'word') return [this.#named(depth, missing)]
     if (!this.#is('(')) return []
     return this.#listed(')', () => this.#named(depth, missing))
   }
 
-  #arguments(): Argument[] {
-    const args: Argument[] = []
+  #arguments(): SieveArgument[] {
+    const args: SieveArgument[] = []
     for (;;) {
       const { kind, text, value, at } = this.#here
-      if (args.length > ARGUMENTS_MAX) throw this.#fault(`A command has at most ${ARGUMENTS_MAX} arguments.`)
+      if (args.length > ARGUMENTS_MAX) throw this.#error(`A command has at most ${ARGUMENTS_MAX} arguments.`)
       if (kind === 'tag') args.push({ kind, tag: text, at })
       else if (kind === 'number') args.push({ kind, number: value, at })
       else if (kind === 'string') args.push({ kind: 'strings', strings: [text], isList: false, at })
@@ -103,12 +103,12 @@ class Parser {
 
   #string(): string {
     const { kind, text } = this.#here
-    if (kind !== 'string') throw this.#fault('A string is missing here.')
+    if (kind !== 'string') throw this.#error('A string is missing here.')
     this.#next++
     return text
   }
 
-  /** What stands between the bracket that opens here and the one that closes it. */
+  /** The items between the bracket that opens here and its closing bracket. */
   #listed<T>(close: string, item: () => T): T[] {
     const items: T[] = []
     do {
@@ -119,7 +119,7 @@ class Parser {
     return items
   }
 
-  get #here(): Token {
+  get #here(): SieveToken {
     return this.#tokens[this.#next]!
   }
 
@@ -128,11 +128,11 @@ class Parser {
   }
 
   #take(mark: string): void {
-    if (!this.#is(mark)) throw this.#fault(`A "${mark}" is missing here.`)
+    if (!this.#is(mark)) throw this.#error(`A "${mark}" is missing here.`)
     this.#next++
   }
 
-  #fault(message: string): ScriptFault {
-    return new ScriptFault(this.#here.at, message)
+  #error(message: string): SieveError {
+    return new SieveError(this.#here.at, message)
   }
 }

@@ -1,66 +1,71 @@
-// Runs a script over a mail and says what is to become of it; nothing is done here (RFC 5228 2.10).
+// Runs a script on a message and returns the outcome, without side effects (RFC 5228 2.10).
 
-import { RunFault } from './errors.ts'
+import { SieveRuntimeError } from './errors.ts'
 import { keywordsFor } from './flags.ts'
 import { matchesAny, matchesCount } from './match.ts'
-import { addressValue, type MailView } from './message-view.ts'
-import { Meter } from './meter.ts'
-import type { Place, Ruling } from './outcome.ts'
-import type { Script, Source, Step, Test } from './script.ts'
-import { Value } from './value.ts'
+import { addressValue, type MessageView } from './message-view.ts'
+import { WorkMeter } from './meter.ts'
+import type { FilingTarget, SieveOutcome } from './outcome.ts'
+import type { SieveProgram, SieveSource, SieveStep, SieveTest } from './script.ts'
+import { SieveValue } from './value.ts'
 
-/** What a script is told beside the mail. */
-export interface Surroundings {
+/** Input of a script other than the message. */
+export interface ScriptContext {
   /** "" for the null sender. */
   mailFrom: string
   rcptTo: string
-  /** Those of the folders the script asks for that are there. */
+  /** Existing folders among those the script tests for. */
   folders: readonly string[]
 }
 
-/** Decisions §10.3 and RFC 5228 2.10.4: folders of one message. */
-export const PLACES_MAX = 10
+/** Maximum folders of one message (decisions §10.3, RFC 5228 2.10.4). */
+export const TARGETS_MAX = 10
 
-/** Never throws for what the script or the mail holds. */
-export function runScript(script: Script, view: MailView, surroundings: Surroundings, meter = new Meter()): Ruling {
+/** Never throws because of the script or the message. */
+export function runScript(
+  script: SieveProgram,
+  view: MessageView,
+  context: ScriptContext,
+  meter = new WorkMeter(),
+): SieveOutcome {
   try {
-    return new Run(view, surroundings, meter).all(script)
+    return new Run(view, context, meter).all(script)
   } catch (error) {
-    if (!(error instanceof RunFault)) throw error
-    return { places: [{ kind: 'default' }], keywords: [], fault: error.message }
+    if (!(error instanceof SieveRuntimeError)) throw error
+    return { targets: [{ kind: 'default' }], keywords: [], error: error.message }
   }
 }
 
 class Run {
-  readonly #view: MailView
-  readonly #around: Surroundings
-  readonly #meter: Meter
+  readonly #view: MessageView
+  readonly #context: ScriptContext
+  readonly #meter: WorkMeter
   #implicitKeep = true
   #stopped = false
-  /** As they were written, by their lower-case form. */
+  /** Flags as written, by their lower-case form. */
   #flags = new Map<string, string>()
-  /** Each place once; its flags are those of the last action that named it (RFC 5232 3). */
-  readonly #places = new Map<string, { place: Place; flags: string[] }>()
+  /** Each target once; its flags are those of the last action that named it (RFC 5232 3). */
+  readonly #targets = new Map<string, { target: FilingTarget; flags: string[] }>()
 
-  constructor(view: MailView, around: Surroundings, meter: Meter) {
+  constructor(view: MessageView, context: ScriptContext, meter: WorkMeter) {
     this.#view = view
-    this.#around = around
+    this.#context = context
     this.#meter = meter
   }
 
-  all({ steps }: Script): Ruling {
+  all({ steps }: SieveProgram): SieveOutcome {
     this.#run(steps)
     if (this.#implicitKeep) this.#put({ kind: 'default' }, null)
-    const filed = [...this.#places.values()]
-    // A message has its keywords whatever folders it lies in.
+    const filed = [...this.#targets.values()]
+    // Keywords belong to the message, not to its folders.
     return {
-      places: filed.map(({ place }) => place),
+      targets: filed.map(({ target }) => target),
       keywords: keywordsFor(filed.flatMap(({ flags }) => flags)),
-      fault: null,
+      error: null,
     }
   }
 
-  #run(steps: readonly Step[]): void {
+  #run(steps: readonly SieveStep[]): void {
     for (const step of steps) {
       if (this.#stopped) return
       this.#meter.spend(1)
@@ -68,7 +73,7 @@ class Run {
     }
   }
 
-  #step(step: Step): void {
+  #step(step: SieveStep): void {
     switch (step.do) {
       case 'choose':
         this.#run(step.branches.find(({ test }) => test === null || this.#holds(test))?.steps ?? [])
@@ -87,19 +92,20 @@ class Run {
         this.#put({ kind: 'default' }, step.flags)
         break
       default:
-        // RFC 3894 3: with ":copy" the mail also goes where it would have gone.
+        // RFC 3894 3: ":copy" keeps the implicit keep.
         if (!step.copy) this.#implicitKeep = false
         this.#put({ kind: 'folder', path: step.folder, create: step.create }, step.flags)
     }
   }
 
-  #put(place: Place, flags: string[] | null): void {
-    const key = place.kind === 'default' ? '' : place.path
-    const known = this.#places.get(key)?.place
-    const create = place.kind === 'folder' && (place.create || (known?.kind === 'folder' && known.create))
-    const merged: Place = place.kind === 'folder' ? { ...place, create } : place
-    this.#places.set(key, { place: merged, flags: flags ?? [...this.#flags.values()] })
-    if (this.#places.size > PLACES_MAX) throw new RunFault(`A message lies in at most ${PLACES_MAX} folders.`)
+  #put(target: FilingTarget, flags: string[] | null): void {
+    const key = target.kind === 'default' ? '' : target.path
+    const known = this.#targets.get(key)?.target
+    const create = target.kind === 'folder' && (target.create || (known?.kind === 'folder' && known.create))
+    const merged: FilingTarget = target.kind === 'folder' ? { ...target, create } : target
+    this.#targets.set(key, { target: merged, flags: flags ?? [...this.#flags.values()] })
+    if (this.#targets.size > TARGETS_MAX)
+      throw new SieveRuntimeError(`A message can be filed into at most ${TARGETS_MAX} folders.`)
   }
 
   #setFlags(how: 'set' | 'add' | 'remove', flags: readonly string[]): void {
@@ -112,7 +118,7 @@ class Run {
     }
   }
 
-  #holds(test: Test): boolean {
+  #holds(test: SieveTest): boolean {
     this.#meter.spend(1)
     switch (test.is) {
       case 'constant':
@@ -126,31 +132,31 @@ class Run {
       case 'exists':
         return test.names.every((name) => this.#view.has(name))
       case 'size': {
-        const { length } = this.#view.mail.bytes
+        const { length } = this.#view.message.bytes
         return test.over ? length > test.limit : length < test.limit
       }
       case 'folders':
-        return test.names.every((name) => this.#around.folders.includes(name))
+        return test.names.every((name) => this.#context.folders.includes(name))
       default:
         return this.#matches(test)
     }
   }
 
-  #matches({ source, match }: Test & { is: 'match' }): boolean {
+  #matches({ source, match }: SieveTest & { is: 'match' }): boolean {
     if (match.type === 'count') return matchesCount(this.#count(source), match, this.#meter)
     return matchesAny(this.#values(source), match, this.#meter)
   }
 
-  #count(source: Source): number {
+  #count(source: SieveSource): number {
     if (source.of === 'address') {
       return source.names.reduce((sum, name) => sum + this.#view.countAddresses(name), 0)
     }
-    // RFC 5231 4.2: the null sender is no address.
+    // RFC 5231 4.2: the null sender does not count as an address.
     if (source.of === 'envelope') return source.ends.filter((end) => this.#address(end) !== '').length
     return [...this.#values(source)].length
   }
 
-  *#values(source: Source): Generator<Value> {
+  *#values(source: SieveSource): Generator<SieveValue> {
     switch (source.of) {
       case 'header':
         for (const name of source.names) yield* this.#view.header(name)
@@ -161,13 +167,13 @@ class Run {
       case 'envelope':
         for (const end of source.ends) {
           const address = this.#address(end)
-          // RFC 5228 5.4: the null sender is the empty string, whatever part of it is asked for.
-          const value = address === '' ? new Value('') : addressValue(address, source.part)
+          // RFC 5228 5.4: the null sender is the empty string, for every address part.
+          const value = address === '' ? new SieveValue('') : addressValue(address, source.part)
           if (value) yield value
         }
         return
       case 'flags':
-        for (const flag of this.#flags.values()) yield new Value(flag)
+        for (const flag of this.#flags.values()) yield new SieveValue(flag)
         return
       default:
         yield* this.#view.body(source.form, this.#meter)
@@ -175,6 +181,6 @@ class Run {
   }
 
   #address(end: 'from' | 'to'): string {
-    return end === 'from' ? this.#around.mailFrom : this.#around.rcptTo
+    return end === 'from' ? this.#context.mailFrom : this.#context.rcptTo
   }
 }

@@ -1,9 +1,9 @@
-// One value of a mail as a script compares it: octets, and what each comparator makes of them.
+// A value of a message to compare, cached per comparator.
 
 import { type Comparator, fold } from './comparators.ts'
-import type { Meter } from './meter.ts'
+import type { WorkMeter } from './meter.ts'
 
-export class Value {
+export class SieveValue {
   readonly octets: string
   readonly #folded = new Map<Comparator, string>()
 
@@ -11,7 +11,7 @@ export class Value {
     this.octets = octets
   }
 
-  under(comparator: Comparator, meter: Meter): string {
+  foldedFor(comparator: Comparator, meter: WorkMeter): string {
     const known = this.#folded.get(comparator)
     if (known !== undefined) return known
     meter.spend(this.octets.length)

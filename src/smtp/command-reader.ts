@@ -1,12 +1,12 @@
-// The bytes of one SMTP connection: strict lines while commands are read, strict content while a mail is.
+// Reads the bytes of one SMTP connection: command lines, and the content of DATA; only CRLF ends a line (RFC 5321 §2.3.8).
 
 import type { SMTPServerDataStream } from 'smtp-server'
 import { SMTPStream } from 'smtp-server/lib/smtp-stream.js'
-import { type ByteFault, DataReader } from './data-reader.ts'
+import { type ByteError, DataReader } from './data-reader.ts'
 
-/** Longest command in bytes with its CRLF: RFC 5321 4.5.3.1.4 asks for 512, RFC 1870, 6152 and 6531 add to it. */
+/** Longest command in bytes with its CRLF: RFC 5321 §4.5.3.1.4 requires 512; RFC 1870, 6152 and 6531 add to it. */
 export const MAX_COMMAND_BYTES = 2048
-// A client that pipelines thousands of commands must not hold up the others.
+// Yields to the event loop after this many pipelined commands, so that one client does not block the others.
 const COMMANDS_AT_ONCE = 100
 
 const CR = 0x0d
@@ -14,31 +14,31 @@ const LF = 0x0a
 const NUL = 0x00
 const EMPTY = Buffer.alloc(0)
 
-/** Why a command line was not accepted; the connection is of no use after it. */
-export type LineFault = ByteFault | 'too_long'
+/** Why a command line was refused; the connection is closed after it. */
+export type LineError = ByteError | 'too_long'
 
-/** What the reader of a mail gets: its bytes without stuffing, none of them after a fault or above the limit. */
-export interface MailStream extends SMTPServerDataStream {
-  fault: ByteFault | null
+/** The content of a message without dot-stuffing; no bytes after a byte error or above the size limit. */
+export interface MessageStream extends SMTPServerDataStream {
+  byteError: ByteError | null
 }
 
 type Next = (error?: Error | null) => void
 
 /**
- * Stands in for the line and content reading of smtp-server, which takes commands that end in a bare LF, keeps bare CR, LF
- * and NUL in mails, takes a dot after a bare LF for stuffing, and runs an unfinished line when the peer closes.
+ * Replaces the parser of smtp-server, which accepts commands that end in a bare LF, keeps bare CR, LF and NUL in messages,
+ * treats a dot after a bare LF as stuffing, and runs an unfinished line when the client closes.
  */
-export class Wire extends SMTPStream {
-  /** Called for a line that breaks the rules; nothing is read after it. */
-  onfault: (fault: LineFault) => void = () => {}
-  /** Called whenever bytes of a mail arrive. */
+export class CommandReader extends SMTPStream {
+  /** Called for a malformed line; nothing is read after it. */
+  onlineerror: (error: LineError) => void = () => {}
+  /** Called whenever bytes of a message arrive. */
   onprogress: () => void = () => {}
   #partial: Buffer = EMPTY
   #reader = new DataReader()
 
-  override startDataMode(maxBytes: number): MailStream {
+  override startDataMode(maxBytes: number): MessageStream {
     this.#reader = new DataReader()
-    return Object.assign(super.startDataMode(maxBytes), { fault: null })
+    return Object.assign(super.startDataMode(maxBytes), { byteError: null })
   }
 
   override _write(chunk: Buffer, _encoding: BufferEncoding | 'buffer', next: Next): void {
@@ -47,14 +47,14 @@ export class Wire extends SMTPStream {
     else this.#readLines(chunk, next)
   }
 
-  /** One command at a time: the next line is looked at when the one before has been answered. */
+  /** One command at a time: the next line is read when the previous command has been answered. */
   #readLines(chunk: Buffer, next: Next): void {
     let rest = chunk
     let atOnce = 0
     let running = false
     let answered = false
     const step = () => {
-      // A command that is answered at once comes back here from inside: loop, because the stack is not endless.
+      // A command answered synchronously calls `step` recursively: loop instead, to bound the stack.
       answered = true
       if (running) return
       running = true
@@ -79,11 +79,11 @@ export class Wire extends SMTPStream {
     step()
   }
 
-  /** @returns the whole line without its CRLF, or null when it goes on or breaks the rules */
+  /** @returns the whole line without its CRLF, or null when it is incomplete or malformed */
   #takeLine(piece: Buffer, complete: boolean): Buffer | null {
     if (this.#partial.length + piece.length > MAX_COMMAND_BYTES) return this.#refuse('too_long')
     const line = this.#partial.length > 0 ? Buffer.concat([this.#partial, piece]) : piece
-    // A copy, because a piece of a chunk would keep the whole chunk alive for as long as the peer likes.
+    // A copy: a slice would keep the whole chunk in memory until the line is complete.
     this.#partial = complete ? EMPTY : Buffer.from(line)
     if (!complete) return null
     const text = line.subarray(0, -2)
@@ -93,30 +93,30 @@ export class Wire extends SMTPStream {
     return text
   }
 
-  #refuse(fault: LineFault): null {
+  #refuse(error: LineError): null {
     this.isClosed = true
     this.#partial = EMPTY
-    this.onfault(fault)
+    this.onlineerror(error)
     return null
   }
 
   #readContent(chunk: Buffer, next: Next): void {
-    const stream = this._dataStream as MailStream
+    const stream = this._dataStream as MessageStream
     const pieces: Uint8Array[] = []
     const end = this.#reader.read(chunk, (piece) => pieces.push(piece))
     const content = pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces)
     this._countDataBytes(content.length)
-    stream.fault = this.#reader.fault
+    stream.byteError = this.#reader.byteError
     this.onprogress()
-    const room = stream.writable && !stream.fault && !stream.sizeExceeded ? stream.write(content) : true
+    const room = stream.writable && !stream.byteError && !stream.sizeExceeded ? stream.write(content) : true
     if (end >= 0) this._endDataMode(false, chunk.subarray(end), next)
     else if (room) next()
     else whenRoom(stream, next)
   }
 }
 
-// A stream its reader gave up never drains, it only closes.
-function whenRoom(stream: MailStream, next: Next): void {
+// A destroyed stream emits 'close' but never 'drain'.
+function whenRoom(stream: MessageStream, next: Next): void {
   const go = () => {
     stream.off('drain', go)
     stream.off('close', go)

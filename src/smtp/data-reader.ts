@@ -1,7 +1,7 @@
-// The content of DATA: where it ends, which dots are stuffing, and whether every line ends as it must.
+// Parses the content of DATA: end mark, dot-stuffing and line endings (RFC 5321 §4.5.2, §2.3.8).
 
-/** What is wrong with the bytes of a mail or a command: a line break that is not CRLF (RFC 5321 2.3.8), or a NUL. */
-export type ByteFault = 'bare_cr' | 'bare_lf' | 'nul'
+/** A forbidden byte in a message or a command: a line break other than CRLF (RFC 5321 §2.3.8), or a NUL. */
+export type ByteError = 'bare_cr' | 'bare_lf' | 'nul'
 
 const LINE_START = 0
 const IN_LINE = 1
@@ -15,17 +15,17 @@ const DOT = 0x2e
 const NUL = 0x00
 
 /**
- * Reads the bytes after DATA, cut anyhow. Only CRLF.CRLF ends them, and a dot is stuffing only at the start of a line that
- * begins after CRLF (RFC 5321 4.5.2): other programs that read the same bytes otherwise would see a second mail in them.
+ * Reads the bytes after DATA, in chunks of any size. Only CRLF.CRLF ends them, and a dot is stuffing only at the start of a line
+ * after CRLF (RFC 5321 §4.5.2): a more lenient parser would allow SMTP smuggling.
  */
 export class DataReader {
-  /** The first fault seen; the content is of no use then, but the end is still looked for. */
-  fault: ByteFault | null = null
+  /** The first byte error; the content is discarded then, and reading continues to the end mark. */
+  byteError: ByteError | null = null
   #state = LINE_START
 
   /**
-   * @param keep gets the content without stuffing, in pieces of `chunk`
-   * @returns where in `chunk` the content's end mark is over, or -1 when the end was not reached
+   * @param keep receives the content without dot-stuffing, as slices of `chunk`
+   * @returns offset in `chunk` behind the end mark, or -1 when it was not reached
    */
   read(chunk: Uint8Array, keep: (piece: Uint8Array) => void): number {
     let state = this.#state
@@ -44,7 +44,7 @@ export class DataReader {
       }
     }
     this.#state = state
-    // A CR after a lone dot may be half of the end mark; when it is not, it is a fault and nothing is kept anyway.
+    // A CR after a lone dot may be half of the end mark; otherwise it is a byte error and the content is discarded.
     const to = state === AFTER_DOT_CR ? chunk.length - 1 : chunk.length
     if (to > from) keep(chunk.subarray(from, to))
     return -1
@@ -53,9 +53,9 @@ export class DataReader {
   #next(state: number, byte: number): number {
     const afterCr = state === AFTER_CR || state === AFTER_DOT_CR
     if (byte === LF && afterCr) return LINE_START
-    if (afterCr) this.fault ??= 'bare_cr'
-    if (byte === LF) this.fault ??= 'bare_lf'
-    if (byte === NUL) this.fault ??= 'nul'
+    if (afterCr) this.byteError ??= 'bare_cr'
+    if (byte === LF) this.byteError ??= 'bare_lf'
+    if (byte === NUL) this.byteError ??= 'nul'
     if (byte === CR) return state === AFTER_DOT ? AFTER_DOT_CR : AFTER_CR
     return IN_LINE
   }

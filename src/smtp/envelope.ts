@@ -1,19 +1,19 @@
-// The arguments of MAIL and RCPT, read strictly: a path and its parameters (RFC 5321 4.1.2).
+// Parses the arguments of MAIL and RCPT strictly: a path and its parameters (RFC 5321 §4.1.2).
 
 import { parseMailbox, parseSender } from '../mime/address.ts'
-import { MAX_MAIL_BYTES } from './limits.ts'
-import { type Reply, replies } from './replies.ts'
+import { MAX_MESSAGE_BYTES } from './limits.ts'
+import { replies, type SmtpReply } from './replies.ts'
 
-/** What MAIL says. */
-export interface Sender {
+/** The arguments of MAIL. */
+export interface EnvelopeSender {
   /** "" for the null sender. */
   address: string
-  /** Bytes the client means to send, null when it does not say. */
+  /** SIZE parameter (RFC 1870); null when absent. */
   declaredBytes: number | null
   utf8: boolean
 }
 
-/** What RCPT says: the address as written, in its checked form, and its parts. */
+/** The argument of RCPT: the validated address and its two halves. */
 export interface RecipientPath {
   address: string
   local: string
@@ -25,8 +25,8 @@ export interface RecipientPath {
 const SOURCE_ROUTE = /^@[^\s,:@<>"]+(?:,@[^\s,:@<>"]+)*:/
 const PARAMETER = /^([A-Za-z0-9][A-Za-z0-9-]*)(?:=([^=\s]+))?$/
 
-/** Reads `MAIL FROM:<path> parameters`. */
-export function readSender(command: string): Sender | Reply {
+/** Parses `MAIL FROM:<path> parameters`. */
+export function readSender(command: string): EnvelopeSender | SmtpReply {
   const found = readPath(/^MAIL FROM: */i, command)
   if (!found) return replies.badSender
   const { path, parameters } = found
@@ -35,12 +35,12 @@ export function readSender(command: string): Sender | Reply {
     if (!['SIZE', 'BODY', 'SMTPUTF8'].includes(name)) return replies.unknownParameter
   }
   const size = parameters.get('SIZE')
-  // RFC 1870 3: up to 20 digits.
+  // RFC 1870 §3: up to 20 digits.
   if (size !== undefined && !/^\d{1,20}$/.test(size)) return replies.badParameter
   if (!['7BIT', '8BITMIME'].includes(parameters.get('BODY')?.toUpperCase() ?? '7BIT')) return replies.badParameter
   if ((parameters.get('SMTPUTF8') ?? '') !== '') return replies.badParameter
   const declaredBytes = size === undefined ? null : Number(size)
-  if (declaredBytes !== null && declaredBytes > MAX_MAIL_BYTES) return replies.tooLarge
+  if (declaredBytes !== null && declaredBytes > MAX_MESSAGE_BYTES) return replies.tooLarge
   const utf8 = parameters.has('SMTPUTF8')
   if (path === '') return { address: '', declaredBytes, utf8 }
   if (!utf8 && !isAscii(path)) return replies.needsUtf8
@@ -49,10 +49,10 @@ export function readSender(command: string): Sender | Reply {
 }
 
 /**
- * Reads `RCPT TO:<path>`; no extension offered here has parameters for it.
+ * Parses `RCPT TO:<path>`; no extension offered here has parameters for it.
  * @param utf8 whether MAIL announced SMTPUTF8
  */
-export function readRecipient(command: string, utf8: boolean): RecipientPath | Reply {
+export function readRecipient(command: string, utf8: boolean): RecipientPath | SmtpReply {
   const found = readPath(/^RCPT TO: */i, command)
   if (!found) return replies.badRecipient
   if (!found.parameters) return replies.badParameter
@@ -63,7 +63,7 @@ export function readRecipient(command: string, utf8: boolean): RecipientPath | R
   return mailbox ? { address: mailbox.email, local: mailbox.local, domain: mailbox.domain } : replies.badRecipient
 }
 
-export function isReply(value: object): value is Reply {
+export function isReply(value: object): value is SmtpReply {
   return 'code' in value
 }
 
@@ -76,7 +76,7 @@ function readPath(verb: RegExp, command: string): { path: string; parameters: Ma
   return { path: text.slice(1, end).replace(SOURCE_ROUTE, ''), parameters: readParameters(text.slice(end + 1)) }
 }
 
-/** Where the `>` stands that closes the path: one inside a quoted local part does not (RFC 5321 4.1.2). */
+/** Index of the `>` that closes the path; a quoted local part may contain others (RFC 5321 §4.1.2). */
 function pathEnd(text: string): number {
   if (!text.startsWith('<')) return -1
   let quoted = false

@@ -1,34 +1,34 @@
-// What smtp-server is used for: greeting, EHLO, STARTTLS and the small commands; its options, and nothing of its sockets.
+// Options of smtp-server, which handles greeting, EHLO, STARTTLS, RSET, NOOP and QUIT; its own sockets are not used.
 
 import { SMTPServer } from 'smtp-server'
 import type { Log } from '../base/log.ts'
-import { MAX_MAIL_BYTES } from './limits.ts'
+import { MAX_MESSAGE_BYTES } from './limits.ts'
 
 export interface ProtocolOptions {
-  /** Our name in the greeting. */
+  /** Host name in the greeting. */
   hostName: string
-  /** What STARTTLS shows, PEM. */
+  /** Key and certificate for STARTTLS, PEM. */
   tls: { key: string; cert: string }
   log: Log
 }
 
-/** The options every session has in common. The server's own listening socket is never opened. */
+/** Creates the server object all sessions share; its own listening socket is never opened. */
 export function openProtocol({ hostName, tls, log }: ProtocolOptions): SMTPServer {
   const server = new SMTPServer({
     name: hostName,
     heloResponse: '%s',
-    size: MAX_MAIL_BYTES,
+    size: MAX_MESSAGE_BYTES,
     hideENHANCEDSTATUSCODES: false,
     authOptional: true,
     disabledCommands: ['AUTH', 'XCLIENT', 'XFORWARD', 'WIZ', 'SHELL', 'KILL'],
     disableReverseLookup: true,
-    // Deadlines are the session's own, by the clock of the house; the library's start anew at every byte.
+    // The session enforces its own deadlines by the injected clock; the library restarts its timeout at every byte.
     socketTimeout: 2 ** 31 - 1,
     logger: false,
     key: tls.key,
     cert: tls.cert,
     minVersion: 'TLSv1.2',
   })
-  server.on('error', (error) => log.debug({ err: error }, 'an SMTP connection broke'))
+  server.on('error', (error) => log.debug({ event: 'smtp.connection_error', err: error }, 'SMTP connection error'))
   return server
 }

@@ -1,4 +1,4 @@
-// Mails while they arrive: the first MiB in memory, longer ones in a file that lives until the mail is stored.
+// Spools messages during DATA: up to 1 MiB in memory, larger ones in a file that is removed once the message is stored.
 
 import { type FileHandle, mkdir, open, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -6,20 +6,20 @@ import { randomName } from '../base/ids.ts'
 import { Semaphore } from '../base/semaphore.ts'
 import { ALL_MEMORY_BYTES, ALL_SPOOL_BYTES, SPOOL_MEMORY_BYTES } from './limits.ts'
 
-/** A mail that has arrived as a whole. `release` obliges: its place in memory or on the disk is taken until then. */
-export interface HeldMail {
+/** A completely received message. The caller must call `release`, which frees its memory or disk space. */
+export interface SpooledMessage {
   sizeBytes: number
   source: { bytes: Uint8Array } | { file: string }
   release(): Promise<void>
 }
 
-/** The folder of the spool has no room left by its own limit. */
+/** The disk limit of the spool is reached. */
 export class SpoolFull extends Error {}
 
 export interface SpoolLimits {
-  /** Bytes of one mail in memory. */
+  /** Bytes of one message in memory. */
   memoryEach: number
-  /** Bytes of all mails in memory, and in files. */
+  /** Bytes of all messages in memory, and in files. */
   memory: number
   disk: number
 }
@@ -39,34 +39,33 @@ export class Spool {
     this.#disk = new Semaphore(limits.disk)
   }
 
-  /** Makes the folder, and removes what a process that was killed left in it: nothing there was ever acknowledged. */
+  /** Creates the folder and removes leftover files: none of them was acknowledged to a client. */
   async open(): Promise<void> {
     await mkdir(this.#folder, { recursive: true, mode: 0o700 })
     for (const name of await readdir(this.#folder)) await rm(join(this.#folder, name), { force: true })
   }
 
   /**
-   * Reads a mail to its end. When it cannot be kept it is read to its end all the same, so that the peer gets to the point
-   * where it waits for the answer.
-   * @throws SpoolFull, whatever the file system says, or the stream's error when the peer went away
+   * Reads a message to its end, also when it cannot be stored: the client reads the reply only after the end of DATA.
+   * @throws SpoolFull, an error of the file system, or the stream's error when the client disconnected
    */
-  async hold(stream: AsyncIterable<Buffer>): Promise<HeldMail> {
-    const mail = new ArrivingMail(this.#folder, this.#memoryEach, this.#memory, this.#disk)
+  async receive(stream: AsyncIterable<Buffer>): Promise<SpooledMessage> {
+    const writer = new SpoolWriter(this.#folder, this.#memoryEach, this.#memory, this.#disk)
     let failure: unknown
     try {
       for await (const piece of stream) {
-        if (failure === undefined) await mail.add(piece).catch((error: unknown) => (failure = error))
+        if (failure === undefined) await writer.add(piece).catch((error: unknown) => (failure = error))
       }
       if (failure !== undefined) throw failure
-      return await mail.whole()
+      return await writer.finish()
     } catch (error) {
-      await mail.release()
+      await writer.release()
       throw error
     }
   }
 }
 
-class ArrivingMail {
+class SpoolWriter {
   readonly #folder: string
   readonly #memoryEach: number
   readonly #memory: Semaphore
@@ -93,7 +92,7 @@ class ArrivingMail {
     await this.#write(piece)
   }
 
-  async whole(): Promise<HeldMail> {
+  async finish(): Promise<SpooledMessage> {
     const release = () => this.release()
     if (!this.#file) return { sizeBytes: this.#inMemory, source: { bytes: this.#joined() }, release }
     await this.#file.handle.close()
@@ -111,7 +110,7 @@ class ArrivingMail {
     await rm(file.path, { force: true })
   }
 
-  /** Memory of its own: a piece of a shared pool would be sent to another thread with the whole pool. */
+  /** Memory of its own: a slice of Node's shared buffer pool would transfer the whole pool to the worker. */
   #joined(): Uint8Array {
     const bytes = new Uint8Array(this.#inMemory)
     let at = 0
@@ -131,7 +130,7 @@ class ArrivingMail {
   }
 
   async #write(piece: Buffer): Promise<void> {
-    if (!this.#disk.tryAcquire(piece.length)) throw new SpoolFull('The spool has no room left.')
+    if (!this.#disk.tryAcquire(piece.length)) throw new SpoolFull('The spool is full.')
     this.#onDisk += piece.length
     await this.#file!.handle.appendFile(piece)
   }

@@ -1,7 +1,7 @@
 // The mail side of a mailbox: its counter of changes, its states by type, and the room it takes.
 
 import type { Clock } from '../base/clock.ts'
-import type { Wake } from '../base/notifier.ts'
+import type { Notifier } from '../base/notifier.ts'
 import type { Db, Reader, Tx } from '../db/db.ts'
 import type { Fragment } from './folders.ts'
 import { type Account, CHANGE_TYPES, type ChangeType } from './records.ts'
@@ -62,9 +62,9 @@ export function counters(account: number, type: ChangeType): Fragment {
 export class Accounts {
   readonly #db: Db
   readonly #clock: Clock
-  readonly #wake: Pick<Wake, 'ring'>
+  readonly #wake: Pick<Notifier, 'notify'>
 
-  constructor(db: Db, clock: Clock, wake: Pick<Wake, 'ring'>) {
+  constructor(db: Db, clock: Clock, wake: Pick<Notifier, 'notify'>) {
     this.#db = db
     this.#clock = clock
     this.#wake = wake
@@ -185,7 +185,7 @@ export class Accounts {
        WHERE n = ? RETURNING seq`,
       [change.bytes, change.messages, change.bytes, this.#clock.now(), account],
     )
-    tx.afterCommit(() => this.#wake.ring('accounts', account))
+    tx.afterCommit(() => this.#wake.notify('accounts', account))
     return row!.seq
   }
 

@@ -3,7 +3,7 @@
 import type { Clock } from '../base/clock.ts'
 import { newId } from '../base/ids.ts'
 import type { Db, Tx } from '../db/db.ts'
-import type { Ruling } from '../sieve/outcome.ts'
+import type { SieveOutcome } from '../sieve/outcome.ts'
 import type { Inspection } from '../workers/inspection.ts'
 import type { Accounts } from './accounts.ts'
 import type { BlobNames } from './blob-names.ts'
@@ -39,7 +39,7 @@ export interface DeliverTarget {
   authentication: MessageAuthentication
   spam: { score: number; isSpam: boolean; reasons: string[] }
   /** What the script of the mailbox says; left out where there is none. */
-  ruling?: Ruling | null
+  ruling?: SieveOutcome | null
 }
 
 /**
@@ -178,7 +178,7 @@ export class Deliverer {
       blob: inspection.hash,
       nameOf: names.of(account.mailboxId),
       sizeBytes: inspection.sizeBytes,
-      mail: inspection.mail,
+      mail: inspection.message,
       envelope: { mailFrom: mail.mailFrom, rcptTo: target.rcptTo },
       authentication: target.authentication,
       spam: target.spam,
@@ -192,7 +192,7 @@ export class Deliverer {
 }
 
 function isDiscarded({ ruling }: DeliverTarget): boolean {
-  return ruling?.places.length === 0
+  return ruling?.targets.length === 0
 }
 
 function isJunk({ folders }: Filing): boolean {

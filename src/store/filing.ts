@@ -2,7 +2,7 @@
 
 import { ProductError } from '../base/errors.ts'
 import type { Tx } from '../db/db.ts'
-import type { Place, Ruling } from '../sieve/outcome.ts'
+import type { FilingTarget, SieveOutcome } from '../sieve/outcome.ts'
 import type { FolderKey, Folders } from './folders.ts'
 import { checkFolderName, DEPTH_MAX, FOLDERS_MAX, type FolderEdits } from './folders-edit.ts'
 import type { Account } from './records.ts'
@@ -49,7 +49,7 @@ export interface ScriptEvidence {
 /** @returns null where no script had a say */
 export function scriptEvidence(
   copy: { outcome: string; folderIds: readonly string[]; scriptFault: string | null },
-  ruling: Ruling | null,
+  ruling: SieveOutcome | null,
 ): ScriptEvidence | null {
   if (ruling === null || (copy.outcome !== 'stored' && copy.outcome !== 'discarded')) return null
   const { scriptFault: error, folderIds } = copy
@@ -66,11 +66,11 @@ export async function fileBy(
   tx: Tx,
   parts: Parts,
   account: Account,
-  { ruling, usual }: { ruling: Ruling | null; usual: FolderKey },
+  { ruling, usual }: { ruling: SieveOutcome | null; usual: FolderKey },
 ): Promise<Filing> {
   const plainly = (fault: string | null): Filing => ({ folders: [usual], keywords: [], fault })
-  if (ruling === null || ruling.fault !== null) return plainly(ruling?.fault ?? null)
-  const { places, keywords } = ruling
+  if (ruling === null || ruling.error !== null) return plainly(ruling?.error ?? null)
+  const { targets: places, keywords } = ruling
   try {
     const folders = places.some(({ kind }) => kind === 'folder')
       ? await foldersOf(tx, parts, account, places, usual)
@@ -92,7 +92,7 @@ async function foldersOf(
   tx: Tx,
   { folders, folderEdits }: Parts,
   account: Account,
-  places: readonly Place[],
+  places: readonly FilingTarget[],
   usual: FolderKey,
 ): Promise<FolderKey[]> {
   let known = knownOf(await folders.paths(account, tx))
@@ -112,7 +112,7 @@ async function foldersOf(
 }
 
 /** The folders on the way to a place that are not there, the outer ones first. @throws NoSuchPlace */
-function missingFor(known: Known, { path, create }: Place & { kind: 'folder' }): Missing[] {
+function missingFor(known: Known, { path, create }: FilingTarget & { kind: 'folder' }): Missing[] {
   if (find(known, path)) return []
   if (!create) throw new NoSuchPlace(`There is no folder "${path.slice(0, 100)}".`)
   const names = path.split('/')

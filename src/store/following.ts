@@ -4,15 +4,15 @@ import type { Clock, Timer } from '../base/clock.ts'
 import { ProductError } from '../base/errors.ts'
 import type { Service } from '../base/lifecycle.ts'
 import type { Log } from '../base/log.ts'
-import type { Wake } from '../base/notifier.ts'
-import type { ReceivedEvents, ReceivedMail } from '../events/received-events.ts'
+import type { Notifier } from '../base/notifier.ts'
+import type { ReceivedEvents, ReceivedMessage } from '../events/received-events.ts'
 import type { Accounts } from './accounts.ts'
 import type { Account } from './records.ts'
 
 /** Somebody who follows a mailbox. */
 export interface Follower {
   /** Something changed, or may have. @param received mails that came meanwhile; of very many the first */
-  moved(account: Account, received: readonly ReceivedMail[]): void
+  moved(account: Account, received: readonly ReceivedMessage[]): void
   /** The house closes: nothing more is told. */
   closing(): void
 }
@@ -27,7 +27,7 @@ export const RECEIVED_MAX = 100
 interface Parts {
   clock: Clock
   log: Log
-  wake: Wake
+  notifier: Notifier
   accounts: Pick<Accounts, 'byNumbers'>
   received: Pick<ReceivedEvents, 'newest' | 'after'>
 }
@@ -37,7 +37,7 @@ interface Followed {
   /** As it was told the last time. */
   account: Account
   followers: Set<Follower>
-  received: ReceivedMail[]
+  received: ReceivedMessage[]
 }
 
 export class Following implements Service {
@@ -61,7 +61,7 @@ export class Following implements Service {
   }
 
   async start(): Promise<void> {
-    this.#unlisten = this.#parts.wake.listen('accounts', (numbers) => {
+    this.#unlisten = this.#parts.notifier.listen('accounts', (numbers) => {
       for (const n of numbers) this.#mark(n)
     })
   }
@@ -163,7 +163,7 @@ export class Following implements Service {
       if (this.#last !== from) return
       this.#last = page.last
       more = page.more
-      for (const mail of page.mails) {
+      for (const mail of page.messages) {
         const received = byMailbox.get(mail.mailboxId)?.received
         if (received !== undefined && received.length < RECEIVED_MAX) received.push(mail)
       }

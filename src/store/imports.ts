@@ -4,7 +4,7 @@ import type { Clock } from '../base/clock.ts'
 import { invalid } from '../base/errors.ts'
 import { newId } from '../base/ids.ts'
 import type { Db, Reader, Tx } from '../db/db.ts'
-import type { ParsedMail } from '../mime/message.ts'
+import type { ParsedMessage } from '../mime/message.ts'
 import type { Accounts } from './accounts.ts'
 import type { BlobNames } from './blob-names.ts'
 import type { ChangeLedger } from './changes.ts'
@@ -16,7 +16,7 @@ import type { Account, Flags, MessageDetail } from './records.ts'
 
 /** A mail that is to be kept as it is; its content is in the content store. */
 export interface Imported extends Pick<MessageDetail, 'authentication' | 'spam' | 'envelope'> {
-  mail: ParsedMail
+  mail: ParsedMessage
   /** SHA-256 of its bytes. */
   hash: Uint8Array
   sizeBytes: number

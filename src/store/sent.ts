@@ -3,7 +3,7 @@
 import type { Clock } from '../base/clock.ts'
 import { newId } from '../base/ids.ts'
 import type { Tx } from '../db/db.ts'
-import type { Address, ParsedMail } from '../mime/message.ts'
+import type { Address, ParsedMessage } from '../mime/message.ts'
 import type { Accounts } from './accounts.ts'
 import type { BlobNames } from './blob-names.ts'
 import type { Change, ChangeLedger } from './changes.ts'
@@ -32,7 +32,7 @@ export interface SentMail {
 }
 
 export interface SentContent {
-  mail: ParsedMail
+  mail: ParsedMessage
   /** Who gets it without being named in its bytes: shown to the sender, found by a search. */
   bcc: readonly Address[]
   hash: Uint8Array

@@ -1,7 +1,7 @@
 // Where mail rests: the parts of the mail model, put together.
 
 import type { Clock } from '../base/clock.ts'
-import type { Wake } from '../base/notifier.ts'
+import type { Notifier } from '../base/notifier.ts'
 import type { Vault } from '../base/secrets.ts'
 import type { Db, Tx } from '../db/db.ts'
 import { Accounts } from './accounts.ts'
@@ -96,12 +96,12 @@ interface StoreDeps {
   clock: Clock
   /** What the names of contents are made with. */
   vault: Vault
-  wake: Wake
+  notifier: Notifier
   closeLinks: CloseLinks
 }
 
 export function openStore(deps: StoreDeps): Store {
-  const { db, blobsDb, clock, vault, wake, closeLinks } = deps
+  const { db, blobsDb, clock, vault, notifier: wake, closeLinks } = deps
   const accounts = new Accounts(db, clock, wake)
   const folders = new Folders(db, clock)
   const changes = new ChangeLedger(db, accounts)

@@ -1,7 +1,7 @@
 // Cuts the texts of messages of earlier versions into words anew (decisions §10.4), in pieces, while mail comes in and is searched for.
 
 import type { Db, Tx } from '../db/db.ts'
-import type { BodyReader } from '../workers/body-reader.ts'
+import type { BodyTextReader } from '../workers/body-reader.ts'
 import type { Accounts } from './accounts.ts'
 import type { Blobs } from './blobs.ts'
 import { isThere, type SearchedMessage, searchedBehind } from './messages/searched.ts'
@@ -37,7 +37,7 @@ export class TextRenewal {
   }
 
   /** Goes on where it was left, as far as one run goes or the signal lets it. A message whose text stays as it was is not written. */
-  async run(reader: BodyReader, signal: AbortSignal): Promise<Renewed> {
+  async run(reader: BodyTextReader, signal: AbortSignal): Promise<Renewed> {
     const { db } = this.#parts
     const done: Renewed = { renewed: 0, unreadable: 0 }
     for (let seen = 0; seen < PER_RUN && !signal.aborted; ) {
@@ -51,7 +51,7 @@ export class TextRenewal {
   }
 
   /** @returns how many of the messages were looked at */
-  async #piece(reader: BodyReader, messages: readonly SearchedMessage[], done: Renewed): Promise<number> {
+  async #piece(reader: BodyTextReader, messages: readonly SearchedMessage[], done: Renewed): Promise<number> {
     const changed: Read[] = []
     let seen = 0
     for (let chars = 0; seen < messages.length && chars < CHARS_AT_ONCE; seen++) {
@@ -71,7 +71,7 @@ export class TextRenewal {
   }
 
   /** Null when its content is damaged: it stays in the index as it is. */
-  async #read(reader: BodyReader, message: SearchedMessage): Promise<Read | null> {
+  async #read(reader: BodyTextReader, message: SearchedMessage): Promise<Read | null> {
     const { n, id, account, mail, people, blob, sizeBytes, root } = message
     try {
       const bytes = await this.#parts.blobs.bytes(blob, 0, sizeBytes)

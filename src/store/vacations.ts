@@ -38,7 +38,7 @@ export interface DueAnswer {
 
 /** One copy of a mail that has just been stored. */
 export interface ArrivedCopy {
-  mail: ArrivedMail
+  message: ArrivedMail
   target: DeliverTarget
   delivered: Delivered
 }
@@ -132,14 +132,14 @@ export class Vacations {
    * nothing where nobody is away, and most mail is not to be answered at all.
    * @returns whether it is
    */
-  async note(tx: Tx, { mail, target, delivered }: ArrivedCopy): Promise<boolean> {
+  async note(tx: Tx, { message: mail, target, delivered }: ArrivedCopy): Promise<boolean> {
     if (!delivered.isAway || delivered.outcome !== 'stored' || target.junk || delivered.junk) return false
     const to = answerAddress(mail.mailFrom, mail.inspection)
     const account = to === null ? undefined : await this.#parts.accounts.byMailbox(target.mailboxId, tx)
     if (to === null || account === undefined || !isInForce(await this.get(account, tx), mail.receivedAt)) return false
     const identity = await this.#writtenTo(tx, account, mail, target)
     if (identity === null || !(await this.#remember(tx, account, mail))) return false
-    const { subject, messageId, references } = mail.inspection.mail
+    const { subject, messageId, references } = mail.inspection.message
     await tx.insert('vacation_due', {
       account: account.n,
       identity_id: identity.id,

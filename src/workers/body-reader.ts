@@ -1,18 +1,18 @@
-// Reads the text of stored mails anew: small ones at once, large ones in a thread, so that nobody else waits for them.
+// Extracts the text of stored messages for the index: small ones inline, large ones in a worker thread.
 
 import { Piscina } from 'piscina'
 import type { Part } from '../mime/message.ts'
 import { bodyText } from '../mime/parse.ts'
 import type { BodyTask } from './body-thread.ts'
 
-/** Bytes of a mail that is read on the calling thread, in about a millisecond. */
-const HERE_MAX = 16 * 1024
-/** A thread without work for so long is ended. */
+/** Largest message in bytes that is read on the calling thread, in about a millisecond. */
+const INLINE_MAX = 16 * 1024
+/** An idle thread is stopped after this time. */
 const IDLE_MS = 10_000
 /** MiB. */
 const THREAD_MEMORY = { maxYoungGenerationSizeMb: 32, maxOldGenerationSizeMb: 256 }
 
-export class BodyReader {
+export class BodyTextReader {
   readonly #pool = new Piscina<BodyTask, string>({
     filename: new URL('./body-thread.ts', import.meta.url).href,
     minThreads: 0,
@@ -23,16 +23,16 @@ export class BodyReader {
   })
 
   constructor() {
-    // A thread that dies without work is replaced by the pool; one with work rejects its task.
+    // The pool replaces an idle thread that dies; a busy one rejects its task.
     this.#pool.on('error', () => {})
   }
 
   /**
-   * What the index keeps of a body, see `bodyText`.
+   * The text of a body for the index, see `bodyText`.
    * @throws Error when the thread died
    */
   async text(bytes: Uint8Array, root: Part): Promise<string> {
-    return bytes.length <= HERE_MAX ? bodyText(bytes, root) : this.#pool.run({ bytes, root })
+    return bytes.length <= INLINE_MAX ? bodyText(bytes, root) : this.#pool.run({ bytes, root })
   }
 
   async close(): Promise<void> {

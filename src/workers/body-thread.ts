@@ -1,4 +1,4 @@
-// The thread in which large mails are read anew.
+// Worker thread of body-reader.ts.
 
 import type { Part } from '../mime/message.ts'
 import { bodyText } from '../mime/parse.ts'

@@ -1,4 +1,4 @@
-// Cleaning as it is asked for, from the bytes of the bodies: what can be done on the calling thread.
+// The task of cleaning a message, and the part of it that is cheap enough for the calling thread (plain text).
 
 import {
   type CleanContent,
@@ -30,7 +30,7 @@ export function sourceOf({ text, html, incomplete, fromDomain }: CleanTask): Cle
   return { text: textOf(text), html: textOf(html), incomplete, fromDomain }
 }
 
-/** @returns null where the HTML has to be read, which needs much code that this does not load */
+/** @returns null where the HTML is needed: its cleaner is large and only loaded in the worker thread */
 export function cleanTextTask(task: CleanTask): CleanContent | null {
   const source = sourceOf({ ...task, html: null })
   if (task.html !== null && (source.text === null || mayBeStub(source.text))) return null

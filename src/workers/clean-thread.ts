@@ -1,4 +1,4 @@
-// The thread in which HTML and large texts are cleaned; the only one that loads what reads style sheets.
+// Worker thread of cleaner.ts: cleans HTML and large texts; the only thread that loads the CSS parser.
 
 import { cleanContent } from '../content/clean/clean.ts'
 import { type CleanTask, sourceOf } from './clean-task.ts'

@@ -1,4 +1,4 @@
-// Cleans messages: small texts at once; HTML and large texts in a thread, so that no other request waits for them.
+// Cleans messages: small texts inline, HTML and large texts in a worker thread.
 
 import { Piscina } from 'piscina'
 import { type Clock, systemClock } from '../base/clock.ts'
@@ -6,13 +6,13 @@ import { ProductError } from '../base/errors.ts'
 import type { CleanContent } from '../content/clean/content.ts'
 import { type CleanTask, cleanTextTask } from './clean-task.ts'
 
-/** Bytes of a text that is cleaned on the calling thread. */
-export const HERE_MAX = 8 * 1024
-/** A thread without work for so long is ended. */
+/** Largest text in bytes that is cleaned on the calling thread. */
+export const INLINE_MAX = 8 * 1024
+/** An idle thread is stopped after this time. */
 const IDLE_MS = 60_000
-/** What takes longer is given up: a mail within bounds takes a hundredth of it. */
-const PATIENCE_MS = 10_000
-const WAITING_MAX = 200
+/** Timeout of one message, which normally takes a hundredth of it. */
+const TIMEOUT_MS = 10_000
+const QUEUE_MAX = 200
 /** MiB. */
 const THREAD_MEMORY = { maxYoungGenerationSizeMb: 32, maxOldGenerationSizeMb: 256 }
 
@@ -21,7 +21,7 @@ export class Cleaner {
     filename: new URL('./clean-thread.ts', import.meta.url).href,
     minThreads: 0,
     maxThreads: 1,
-    maxQueue: WAITING_MAX,
+    maxQueue: QUEUE_MAX,
     idleTimeout: IDLE_MS,
     resourceLimits: THREAD_MEMORY,
     recordTiming: false,
@@ -31,22 +31,22 @@ export class Cleaner {
 
   constructor(clock: Clock = systemClock) {
     this.#clock = clock
-    // A thread that dies without work is replaced by the pool; one with work rejects its task.
+    // The pool replaces an idle thread that dies; a busy one rejects its task.
     this.#pool.on('error', () => {})
   }
 
-  /** @throws ProductError service_unavailable when the thread gave up or too many wait for it */
+  /** @throws ProductError service_unavailable after the timeout, when the thread died or its queue is full */
   async clean(task: CleanTask): Promise<CleanContent> {
-    const here = (task.text?.bytes.length ?? 0) <= HERE_MAX ? cleanTextTask(task) : null
-    if (here !== null) return here
-    const patience = new AbortController()
-    const watch = this.#clock.after(PATIENCE_MS, () => patience.abort())
+    const inline = (task.text?.bytes.length ?? 0) <= INLINE_MAX ? cleanTextTask(task) : null
+    if (inline !== null) return inline
+    const timeout = new AbortController()
+    const timer = this.#clock.after(TIMEOUT_MS, () => timeout.abort())
     try {
-      return await this.#pool.run(task, { signal: patience.signal })
+      return await this.#pool.run(task, { signal: timeout.signal })
     } catch (cause) {
-      throw new ProductError('service_unavailable', 'The message could not be cleaned now.', { cause })
+      throw new ProductError('service_unavailable', 'The message could not be cleaned. Try again.', { cause })
     } finally {
-      watch.cancel()
+      timer.cancel()
     }
   }
 

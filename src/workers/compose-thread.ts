@@ -1,24 +1,24 @@
-// The thread in which large mails are composed.
+// Worker thread of composer.ts.
 
 import { move, transferableSymbol, valueSymbol } from 'piscina'
 import { type PlainError, ProductError, plainError } from '../base/errors.ts'
-import { type RoughDraft, type Written, write } from '../mime/compose/outgoing-content.ts'
+import { type ComposedContent, composeContent, type UncheckedDraft } from '../mime/compose/outgoing-content.ts'
 
 export interface ComposeTask {
-  draft: RoughDraft
+  draft: UncheckedDraft
   isRead: boolean
 }
 
-export type Composing = { written: Written } | { refused: PlainError }
+export type ComposeResult = { written: ComposedContent } | { refused: PlainError }
 
 /** The task of the pool. */
-export default function composeTask({ draft, isRead }: ComposeTask): Composing {
+export default function composeTask({ draft, isRead }: ComposeTask): ComposeResult {
   try {
-    const written = write(draft, isRead)
-    // The stretches lie in memory of this mail alone, all in the same one or each in its own.
+    const written = composeContent(draft, isRead)
+    // The buffers under the chunks belong to this message alone, so they can be transferred.
     const buffers = new Set(written.chunks.map(({ data }) => data.buffer as ArrayBuffer))
     const moved = { [transferableSymbol]: [...buffers], [valueSymbol]: { written } }
-    return move(moved as never) as unknown as Composing
+    return move(moved as never) as unknown as ComposeResult
   } catch (error) {
     if (!(error instanceof ProductError)) throw error
     return { refused: plainError(error) }

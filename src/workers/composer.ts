@@ -1,19 +1,24 @@
-// Where mails are composed: small ones here and now, large ones in a thread, so that nobody else waits for them.
+// Composes messages: small ones inline, large ones in a worker thread.
 
 import { Piscina } from 'piscina'
 import { ProductError, productError } from '../base/errors.ts'
-import { contentBytes, type RoughDraft, type Written, write } from '../mime/compose/outgoing-content.ts'
-import type { ComposeTask, Composing } from './compose-thread.ts'
+import {
+  type ComposedContent,
+  composeContent,
+  contentBytes,
+  type UncheckedDraft,
+} from '../mime/compose/outgoing-content.ts'
+import type { ComposeResult, ComposeTask } from './compose-thread.ts'
 
-/** Measured: a mail of so many bytes takes 1 ms, and handing it to a thread and back some 0.1 ms. */
-const HERE_MAX = 128 * 1024
-/** A thread without mail for so long is ended. */
+/** Largest message in bytes composed inline. Measured: it takes 1 ms; the transfer to a thread and back takes 0.1 ms. */
+const INLINE_MAX = 128 * 1024
+/** An idle thread is stopped after this time. */
 const IDLE_MS = 60_000
-/** MiB; the largest mail takes some 300 of them. */
+/** MiB; the largest message takes about 300. */
 const THREAD_MEMORY = { maxYoungGenerationSizeMb: 32, maxOldGenerationSizeMb: 768 }
 
 export class Composer {
-  readonly #pool = new Piscina<ComposeTask, Composing>({
+  readonly #pool = new Piscina<ComposeTask, ComposeResult>({
     filename: new URL('./compose-thread.ts', import.meta.url).href,
     minThreads: 0,
     maxThreads: 1,
@@ -24,37 +29,37 @@ export class Composer {
   #closed = false
 
   constructor() {
-    // A thread that dies without work is replaced by the pool; one with work rejects its task.
+    // The pool replaces an idle thread that dies; a busy one rejects its task.
     this.#pool.on('error', () => {})
   }
 
   /**
-   * Composes a mail; the bytes of a large one are handed to the thread and gone.
-   * @param isRead whether the mail is to be shown to somebody
-   * @throws ProductError see `write`; service_unavailable when the thread gave up
+   * Composes a message; the buffers of a large draft are transferred to the thread and unusable afterwards.
+   * @param isRead whether the parsed message is needed too
+   * @throws ProductError see `composeContent`; service_unavailable when the thread died
    */
-  async write(draft: RoughDraft, isRead: boolean): Promise<Written> {
-    if (contentBytes(draft) <= HERE_MAX) return write(draft, isRead)
-    // A pool that was ended would begin anew.
-    if (this.#closed) throw new ProductError('service_unavailable', 'Mailstead is closing.')
+  async compose(draft: UncheckedDraft, isRead: boolean): Promise<ComposedContent> {
+    if (contentBytes(draft) <= INLINE_MAX) return composeContent(draft, isRead)
+    // A destroyed pool would start new threads.
+    if (this.#closed) throw new ProductError('service_unavailable', 'Mailstead is shutting down. Try again.')
     const result = await this.#pool
-      .run({ draft, isRead }, { transferList: memoryOf(draft) as never })
+      .run({ draft, isRead }, { transferList: buffersOf(draft) as never })
       .catch((cause) => {
-        throw new ProductError('service_unavailable', 'The mail could not be composed now.', { cause })
+        throw new ProductError('service_unavailable', 'The message could not be composed. Try again.', { cause })
       })
     if ('refused' in result) throw productError(result.refused)
     return result.written
   }
 
-  /** Ends the thread. */
+  /** Stops the thread. */
   async close(): Promise<void> {
     this.#closed = true
     await this.#pool.destroy()
   }
 }
 
-/** What can be handed over: memory that holds nothing but one content. */
-function memoryOf({ textBody, htmlBody, attachments }: RoughDraft): ArrayBuffer[] {
+/** The buffers that can be transferred: those that hold one content and nothing else. */
+function buffersOf({ textBody, htmlBody, attachments }: UncheckedDraft): ArrayBuffer[] {
   const contents = [textBody, htmlBody, ...attachments.map(({ content }) => content)]
   const owned = contents.filter(
     (content) => content instanceof Uint8Array && content.byteLength === content.buffer.byteLength,

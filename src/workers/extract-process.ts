@@ -1,10 +1,10 @@
-// The process in which files are looked into: what is built to break it breaks nothing else.
+// Sandboxed process of extractor.ts: a malicious file can only crash this process.
 
 import { extract } from '../content/extract/extract.ts'
-import type { FileToRead } from '../content/extract/extracted.ts'
+import type { FileToRead } from '../content/extract/extracted-content.ts'
 
 process.on('message', (file: FileToRead) => {
   process.send!(extract(file))
 })
-// Whoever asked is gone.
+// The parent process has exited.
 process.on('disconnect', () => process.exit())

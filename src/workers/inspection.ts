@@ -1,46 +1,46 @@
-// What the threads that inspect and read messages are given, and what they answer.
+// Input and output types of the threads that inspect and read messages.
 
-import type { Arrival, AuthVerdict, Chunk, MailTraits, OwnMail, ParsedMail } from '../mime/message.ts'
+import type { Arrival, AuthVerdict, Chunk, MessageTraits, OwnMessage, ParsedMessage } from '../mime/message.ts'
 import type { Report } from '../reports/reported.ts'
-import type { Ruling, ScriptCall } from '../sieve/outcome.ts'
+import type { ScriptCall, SieveOutcome } from '../sieve/outcome.ts'
 
 /** The Sieve scripts of the recipients, in their order; null for a recipient without one. */
 interface WithScripts {
   scripts: readonly (ScriptCall | null)[]
 }
 
-/** A message that arrives from outside. */
+/** A message received by SMTP. */
 export type InspectionRequest = Arrival & WithScripts
 
-/** A message that was sent from this appliance to a mailbox of it. */
-export type OwnMessageRequest = OwnMail & WithScripts
+/** A message sent from this appliance to one of its own mailboxes. */
+export type OwnMessageRequest = OwnMessage & WithScripts
 
-/** Everything found in one pass over an arriving mail: what the thread that inspects it hands back. */
+/** The result of inspecting an arriving message. */
 export interface Inspection {
   verdict: AuthVerdict
-  mail: ParsedMail
-  /** What it reports of mail that was sent; null when it is no report, or nobody asked. */
+  message: ParsedMessage
+  /** The report (DSN, ARF) it contains; null when it is not a report, or not at a report address. */
   report: Report | null
   /** Header sanity and other facts the spam score is made of, by name. */
-  traits: MailTraits
+  traits: MessageTraits
   /** SHA-256 and length of the bytes as they are stored, trace headers included. */
   hash: Uint8Array
   sizeBytes: number
   chunks: Chunk[]
-  /** SHA-256 of the bytes as they arrived, without our trace headers: tells a repeated delivery. */
+  /** SHA-256 of the bytes as received, without our trace fields: identifies duplicate deliveries. */
   arrivedHash: Uint8Array
-  /** What the scripts of the recipients want done, in their order; null for one without. */
-  rulings: readonly (Ruling | null)[]
+  /** Outcomes of the recipients' Sieve scripts, in their order; null for a recipient without one. */
+  scriptOutcomes: readonly (SieveOutcome | null)[]
   /** Secrets of links that sign in here (see sign-in-links.ts). */
   linkTokens: readonly string[]
 }
 
-/** A mail as somebody who may keep it hands it in: read, hashed and cut, but neither judged nor written into. */
-export interface Reading {
-  /** False when it has no header at all (RFC 5322 2.2): then it is something else. */
-  isMail: boolean
-  mail: ParsedMail
-  /** When it came to whoever had it before, by the newest Received field; null when none says so. ms. */
+/** A message read as it is: parsed, hashed and split into chunks, without authentication or trace fields. */
+export interface MessageReading {
+  /** False when it has no header at all (RFC 5322 §2.2). */
+  isMessage: boolean
+  message: ParsedMessage
+  /** When the previous server received it, by the newest Received field, in ms; null when absent. */
   arrivedAt: number | null
   /** SHA-256 and length of its bytes. */
   hash: Uint8Array

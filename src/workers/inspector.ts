@@ -1,31 +1,30 @@
-// The pool of threads that inspect arriving mail, so that no listener waits for a signature or a parser.
+// Pool of worker threads that inspect and parse messages, to keep this work off the listeners' thread.
 
 import { stat } from 'node:fs/promises'
 import { Piscina } from 'piscina'
 import { type Clock, systemClock } from '../base/clock.ts'
 import { ProductError } from '../base/errors.ts'
 import { Semaphore } from '../base/semaphore.ts'
+import type { MessageSource, MessageView, ThreadSettings, ViewRequest } from './inspect-thread.ts'
+import type { Inspection, InspectionRequest, MessageReading } from './inspection.ts'
 
-import type { MailSource, Showing, Shown, ThreadSettings } from './inspect-thread.ts'
-import type { Inspection, InspectionRequest, Reading } from './inspection.ts'
-
-/** Mails in work in one thread: most of the time they wait for name servers. */
+/** Concurrent messages per thread: most of the time they wait for DNS. */
 const TASKS_PER_THREAD = 16
-/** Mails from this size on wait for one another. */
+/** Messages from this size on share LARGE_BYTES_AT_ONCE. */
 const LARGE_FROM_BYTES = 1024 * 1024
-/** Bytes of such mails in work at a time; each is in memory about four times while it is. */
+/** Bytes of large messages in progress at a time; each takes about four times its size in memory. */
 const LARGE_BYTES_AT_ONCE = 64 * 1024 * 1024
-/** A thread without mail for so long is ended. */
+/** An idle thread is stopped after this time. */
 const IDLE_MS = 600_000
-/** A mail that takes longer holds its thread up: the check itself ends after 10 s. */
-const PATIENCE_MS = 120_000
+/** A message that takes longer blocks its thread: authentication itself has a timeout of 10 s. */
+const TIMEOUT_MS = 120_000
 
-/** MiB. A small young generation keeps garbage from piling up; the old one is far above what a mail within bounds needs. */
+/** MiB. A small young generation limits garbage; the old one is far above what a message within limits needs. */
 const THREAD_MEMORY = { maxYoungGenerationSizeMb: 16, maxOldGenerationSizeMb: 512 }
 
 export interface InspectorOptions {
   threads: number
-  /** As DNS_SERVERS; empty: those of the system. */
+  /** As DNS_SERVERS; empty: the system's servers. */
   dnsServers: string[]
   clock?: Clock
 }
@@ -34,7 +33,7 @@ export class Inspector {
   readonly #pool: Piscina
   readonly #clock: Clock
   readonly #large = new Semaphore(LARGE_BYTES_AT_ONCE)
-  readonly #underWay = new Set<Promise<unknown>>()
+  readonly #inFlight = new Set<Promise<unknown>>()
   #closed = false
 
   constructor(options: InspectorOptions) {
@@ -42,7 +41,7 @@ export class Inspector {
     this.#pool = new Piscina({
       filename: new URL('./inspect-thread.ts', import.meta.url).href,
       name: 'inspectTask',
-      // A thread costs some 40 MB: there is none before the first mail, and none a while after the last one.
+      // A thread takes about 40 MB: started for the first message, stopped after IDLE_MS.
       minThreads: 0,
       maxThreads: options.threads,
       idleTimeout: IDLE_MS,
@@ -51,91 +50,91 @@ export class Inspector {
       recordTiming: false,
       resourceLimits: THREAD_MEMORY,
     })
-    // A thread that dies without work is replaced by the pool; one with work rejects its tasks.
+    // The pool replaces an idle thread that dies; a busy one rejects its tasks.
     this.#pool.on('error', () => {})
   }
 
   /**
-   * Inspects one mail. The bytes are copied to the thread; a file is read there.
-   * @throws ProductError service_unavailable when the thread dies, the file cannot be read or the pool is closed: the mail
-   *   may be handed in again
+   * Inspects one message. The bytes are copied to the thread; a file is read there.
+   * @throws ProductError service_unavailable when the thread dies, the file cannot be read or the pool is closed; the caller
+   *   may retry
    */
-  async inspect(source: MailSource, arrival: InspectionRequest): Promise<Inspection> {
+  async inspect(source: MessageSource, arrival: InspectionRequest): Promise<Inspection> {
     const measure = async () => ('file' in source ? (await stat(source.file)).size : source.bytes.length)
-    return this.#during(measure, async () => {
+    return this.#run(measure, async () => {
       if ('file' in source) return this.#pool.run({ source, arrival })
       const bytes = new Uint8Array(source.bytes)
-      return this.#pool.run({ source: { bytes }, arrival }, handing(bytes))
+      return this.#pool.run({ source: { bytes }, arrival }, transferring(bytes))
     })
   }
 
   /**
-   * Reads a mail that is kept as it is.
-   * @param sizeBytes of the mail, known before its bytes are
-   * @param take gives them, asked for once there is room for them; they are copied to the thread
+   * Reads a message that is stored as it is.
+   * @param sizeBytes size of the message
+   * @param load loads its bytes, called once memory is available; they are copied to the thread
    * @throws ProductError service_unavailable as `inspect`
    */
-  async read(sizeBytes: number, take: () => Promise<Uint8Array>): Promise<Reading> {
-    return this.#during(
+  async read(sizeBytes: number, load: () => Promise<Uint8Array>): Promise<MessageReading> {
+    return this.#run(
       async () => sizeBytes,
       async () => {
-        const bytes = new Uint8Array(await take())
-        return this.#pool.run({ bytes }, { name: 'readTask', ...handing(bytes) })
+        const bytes = new Uint8Array(await load())
+        return this.#pool.run({ bytes }, { name: 'readTask', ...transferring(bytes) })
       },
     )
   }
 
-  /** The same for a mail that is shown and not kept. */
-  async show(sizeBytes: number, take: () => Promise<Uint8Array>, showing: Showing): Promise<Shown> {
-    return this.#during(
+  /** The same for a message that is displayed and not stored. */
+  async view(sizeBytes: number, load: () => Promise<Uint8Array>, request: ViewRequest): Promise<MessageView> {
+    return this.#run(
       async () => sizeBytes,
       async () => {
-        const bytes = new Uint8Array(await take())
-        return this.#pool.run({ ...showing, bytes }, { name: 'showTask', ...handing(bytes) })
+        const bytes = new Uint8Array(await load())
+        return this.#pool.run({ ...request, bytes }, { name: 'viewTask', ...transferring(bytes) })
       },
     )
   }
 
-  /** Waits for what is under way, then ends the threads. */
+  /** Waits for tasks in progress, then stops the threads. */
   async close(): Promise<void> {
     this.#closed = true
-    await Promise.allSettled(this.#underWay)
+    await Promise.allSettled(this.#inFlight)
     await this.#pool.destroy()
   }
 
-  /** Does the work of one mail when there is room for it, and not for ever. */
-  async #during<T>(measure: () => Promise<number>, work: () => Promise<T>): Promise<T> {
-    const call = this.#inTurn(measure, work)
-    this.#underWay.add(call)
+  /** Runs the work of one message within the memory limit and timeout. */
+  async #run<T>(measure: () => Promise<number>, work: () => Promise<T>): Promise<T> {
+    const call = this.#runWithinLimits(measure, work)
+    this.#inFlight.add(call)
     try {
       return await call
     } catch (cause) {
-      throw new ProductError('service_unavailable', 'The mail could not be inspected now.', { cause })
+      throw new ProductError('service_unavailable', 'The message could not be inspected. Try again.', { cause })
     } finally {
-      this.#underWay.delete(call)
+      this.#inFlight.delete(call)
     }
   }
 
-  async #inTurn<T>(measure: () => Promise<number>, work: () => Promise<T>): Promise<T> {
+  async #runWithinLimits<T>(measure: () => Promise<number>, work: () => Promise<T>): Promise<T> {
     if (this.#closed) throw new Error('The inspector is closed.')
     const sizeBytes = await measure()
     const release = sizeBytes < LARGE_FROM_BYTES ? () => {} : await this.#large.acquire(sizeBytes)
-    const watch = this.#clock.after(PATIENCE_MS, () => this.#endThreads())
+    const timer = this.#clock.after(TIMEOUT_MS, () => this.#endThreads())
     try {
       return await work()
     } finally {
-      watch.cancel()
+      timer.cancel()
       release()
     }
   }
 
-  /** Nobody can say which thread hangs. All calls under way are rejected, and the pool starts new threads. */
+  /** Which thread hangs is unknown: all are terminated, their tasks are rejected, and the pool starts new threads. */
   #endThreads(): void {
     for (const thread of this.#pool.threads) void thread.terminate()
   }
 }
 
-/** A copy of its own is handed over: a slice of a larger buffer would take that whole buffer along. */
-function handing(bytes: Uint8Array): { transferList: never } {
+/** `bytes` must be a copy: a slice of a larger buffer would transfer the whole buffer. */
+function transferring(bytes: Uint8Array): { transferList: never } {
   return { transferList: [bytes.buffer] as never }
 }

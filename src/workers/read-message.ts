@@ -1,33 +1,33 @@
-// Mail read as it is stored: every thread may, since nothing here checks who wrote it.
+// Reads a message as it is stored: parsed, hashed, split into chunks; no authentication, so any thread can load it.
 
 import { createHash } from 'node:crypto'
 import { chunksOf } from '../mime/chunks.ts'
 import { parseDate } from '../mime/date.ts'
 import { headerText, readHeaders } from '../mime/headers.ts'
-import type { AuthVerdict, ParsedMail } from '../mime/message.ts'
-import { parseMail } from '../mime/parse.ts'
+import type { AuthVerdict, ParsedMessage } from '../mime/message.ts'
+import { parseMessage } from '../mime/parse.ts'
 import { linkTokens } from '../mime/sign-in-links.ts'
-import { mailTraits } from '../mime/spam-traits.ts'
+import { messageTraits } from '../mime/spam-traits.ts'
 import { addOwnTrace } from '../mime/trace.ts'
-import { rule } from '../sieve/evaluate.ts'
-import type { Inspection, InspectionRequest, OwnMessageRequest, Reading } from './inspection.ts'
+import { runScripts } from '../sieve/evaluate.ts'
+import type { Inspection, InspectionRequest, MessageReading, OwnMessageRequest } from './inspection.ts'
 
-const OWN = 'Sent from this appliance by somebody who may use the From address.'
+const OWN_REASON = 'Sent from this appliance by an authorised sender of the From address.'
 
-/** Takes in a mail that was sent from here: whose it is was settled when it was accepted, so that DNS is asked nothing. */
+/** Inspects a message sent from this appliance: its sender was authorised at submission, so no DNS lookup is needed. */
 export function inspectOwn(bytes: Uint8Array, own: OwnMessageRequest): Inspection {
-  const inspection = taken(bytes, addOwnTrace(bytes, own), own)
-  return { verdict: ownVerdict(inspection.mail), report: null, ...inspection }
+  const inspection = inspectionContent(bytes, addOwnTrace(bytes, own), own)
+  return { verdict: ownVerdict(inspection.message), report: null, ...inspection }
 }
 
-/** Reads a mail that is kept as it is, to the byte. Never throws for what it holds. */
-export function readMail(bytes: Uint8Array): Reading {
+/** Reads a message that is stored byte for byte. Never throws for malformed content. */
+export function readMessage(bytes: Uint8Array): MessageReading {
   const { fields } = readHeaders(bytes)
-  // RFC 5321 4.4: each host puts its field on top, and the time at its end.
+  // RFC 5321 §4.4: each host adds its field on top, with the time at its end.
   const received = headerText(fields, 'received')
   return {
-    isMail: fields.length > 0,
-    mail: parseMail(bytes),
+    isMessage: fields.length > 0,
+    message: parseMessage(bytes),
     arrivedAt: received === null ? null : parseDate(received.slice(received.lastIndexOf(';') + 1)),
     hash: sha256(bytes),
     sizeBytes: bytes.length,
@@ -35,33 +35,33 @@ export function readMail(bytes: Uint8Array): Reading {
   }
 }
 
-/** What is kept of a mail, whoever judged it. @param stored the bytes that came, with what we wrote on top */
-export function taken(
+/** The stored content of a message, without its verdict. @param stored the received bytes with our trace fields on top */
+export function inspectionContent(
   bytes: Uint8Array,
   stored: Uint8Array,
   { receivedAt, scripts, mailFrom }: InspectionRequest | OwnMessageRequest,
 ): Omit<Inspection, 'verdict' | 'report'> {
-  // Read as it is stored, so that offsets fit.
-  const mail = parseMail(stored)
+  // Parsed as stored, so that the offsets match.
+  const message = parseMessage(stored)
   return {
-    mail,
-    traits: mailTraits(stored, mail, receivedAt),
+    message,
+    traits: messageTraits(stored, message, receivedAt),
     hash: sha256(stored),
     sizeBytes: stored.length,
     chunks: chunksOf(stored),
     arrivedHash: sha256(bytes),
-    linkTokens: linkTokens(stored, mail.structure),
-    rulings: rule(scripts, { bytes: stored, root: mail.structure, text: mail.searchText }, mailFrom),
+    linkTokens: linkTokens(stored, message.structure),
+    scriptOutcomes: runScripts(scripts, { bytes: stored, root: message.structure, text: message.searchText }, mailFrom),
   }
 }
 
-/** Nothing was checked, because nothing had to be: no result of SPF, DKIM or DMARC is made up. */
-function ownVerdict({ from }: ParsedMail): AuthVerdict {
+/** Nothing was checked, so SPF, DKIM and DMARC are "none". */
+function ownVerdict({ from }: ParsedMessage): AuthVerdict {
   const domain = from.length === 1 ? from[0]!.email.slice(from[0]!.email.lastIndexOf('@') + 1).toLowerCase() : ''
   return {
     spf: 'none',
     spfDomain: '',
-    spfReason: OWN,
+    spfReason: OWN_REASON,
     dkim: 'none',
     signatures: [],
     dmarc: 'none',

@@ -1,21 +1,21 @@
-// A process of ours with little memory and few rights, which looks at one thing after another.
+// A child process with limited memory and permissions that handles one request after another.
 
 import { type ChildProcess, fork } from 'node:child_process'
 import { join, resolve } from 'node:path'
 import { type Clock, systemClock, type Timer } from '../base/clock.ts'
 
-/** MiB. A thread that runs out of memory takes the whole house with it where the memory is asked for by native code (JSON.parse). */
+/** MiB. A thread that runs out of memory ends the whole process where native code allocates the memory (JSON.parse), hence a process of its own. */
 const MEMORY = ['--max-old-space-size=224', '--max-semi-space-size=16']
-/** A process without work for so long is ended: it costs some 50 MB. */
+/** An idle process, which takes about 50 MB, is stopped after this time. */
 const IDLE_MS = 60_000
 const ROOT = resolve(import.meta.dirname, '../..')
-/** It may read its own code, and do nothing else: no writing, no other process. */
+/** It may read its own code: no writing, no child processes. */
 const RIGHTS = [
   '--permission',
   ...['src', 'node_modules', 'package.json'].map((path) => `--allow-fs-read=${join(ROOT, path)}`),
 ]
 
-export class ReadingProcess<Question extends object, Answer> {
+export class SandboxedProcess<Request extends object, Answer> {
   readonly #file: string
   readonly #rights: readonly string[]
   readonly #clock: Clock
@@ -23,8 +23,8 @@ export class ReadingProcess<Question extends object, Answer> {
   #idle: Timer | undefined
 
   /**
-   * @param file what it runs: answers each message with one
-   * @param rights of its own code, unless a test has it elsewhere
+   * @param file script to run; it answers each message with one message
+   * @param rights permission flags; tests pass others
    */
   constructor(file: string, clock: Clock = systemClock, rights: readonly string[] = RIGHTS) {
     this.#file = file
@@ -33,11 +33,11 @@ export class ReadingProcess<Question extends object, Answer> {
   }
 
   /**
-   * One question at a time.
-   * @param signal has the process ended, with whatever it is at
-   * @throws Error when it dies, or is ended, before it has answered
+   * Sends one request; requests must not overlap.
+   * @param signal kills the process
+   * @throws Error when the process ends before it has answered
    */
-  async ask(question: Question, signal: AbortSignal): Promise<Answer> {
+  async request(request: Request, signal: AbortSignal): Promise<Answer> {
     this.#idle?.cancel()
     const child = this.#open()
     const stop = () => child.kill('SIGKILL')
@@ -54,7 +54,7 @@ export class ReadingProcess<Question extends object, Answer> {
           .once('message', (answer) => resolve(answer as Answer))
           .once('exit', died)
           .once('error', died)
-        child.send(question, (error) => error !== null && died())
+        child.send(request, (error) => error !== null && died())
       })
     } finally {
       signal.removeEventListener('abort', stop)
@@ -72,7 +72,7 @@ export class ReadingProcess<Question extends object, Answer> {
     if (this.#child?.connected === true) return this.#child
     const child = fork(this.#file, {
       execArgv: [...MEMORY, ...this.#rights],
-      // Bytes travel as they are.
+      // Transfers binary data without encoding.
       serialization: 'advanced',
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
       env: {},

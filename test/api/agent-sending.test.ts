@@ -115,7 +115,7 @@ test('three recipients an hour and five a day here; what is over says when it ma
   clock.leap(HOUR_MS)
   const again = (await agent.claim(registered.claim_token)).body.access_token
   assert.equal(data<Json>(await agent.send(again, mail({ cc: cc.slice(0, 1) }))).results[0].status, 'queued')
-  assert.match(data<Json>(await agent.send(again, mail())).results[0].error.message, /5 recipients a day/)
+  assert.match(data<Json>(await agent.send(again, mail())).results[0].error.message, /5 recipients per day/)
   clock.leap(23 * HOUR_MS)
   const tomorrow = (await agent.claim(registered.claim_token)).body.access_token
   assert.equal(data<Json>(await agent.send(tomorrow, mail())).results[0].status, 'queued')

@@ -87,7 +87,7 @@ test('the same request under the same key is answered with the same secrets for 
   clock.leap(86_400_001)
   const late = { ...request, proof_of_work: await one.proof(request) }
   const error = failure(await one.post('/agent/identity', late, { key }), 409, 'conflict')
-  assert.match(error.message, /no longer be revealed/)
+  assert.match(error.message, /cannot be shown again/)
 })
 
 test('a proof that does not hold is refused with its reason, and nothing is burnt', async () => {

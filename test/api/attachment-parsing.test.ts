@@ -9,9 +9,9 @@ import type { AttachmentFile } from '../../src/api/schemas/attachment-file.ts'
 import type { Message } from '../../src/api/schemas/message.ts'
 import type { MessageSummary } from '../../src/api/schemas/message-summary.ts'
 import type { ParsedFile } from '../../src/api/schemas/parsed-file.ts'
-import { FILE_BYTES_MAX } from '../../src/content/extract/extracted.ts'
-import { Extractor, PATIENCE_MS } from '../../src/workers/extractor.ts'
-import { ReadingProcess } from '../../src/workers/sandboxed-process.ts'
+import { FILE_BYTES_MAX } from '../../src/content/extract/extracted-content.ts'
+import { Extractor, TIMEOUT_MS } from '../../src/workers/extractor.ts'
+import { SandboxedProcess } from '../../src/workers/sandboxed-process.ts'
 import { ManualClock } from '../support/clock.ts'
 import { startHouse } from '../support/house.ts'
 import { data, failure, receiveRaw } from './expect.ts'
@@ -114,7 +114,7 @@ test('a process that dies, eats memory or never ends costs the file its answer, 
     })`,
   )
   const clock = new ManualClock()
-  const extractor = new Extractor({ pdfProgram: '', clock, process: new ReadingProcess(script, clock, []) })
+  const extractor = new Extractor({ pdfProgram: '', clock, process: new SandboxedProcess(script, clock, []) })
   const gone = new AbortController()
   const look = (filename: string, signal = new AbortController().signal, size = 1) =>
     extractor.extract(size, async () => ({ bytes: new Uint8Array(1), filename, type: '', charset: null }), signal)
@@ -126,7 +126,7 @@ test('a process that dies, eats memory or never ends costs the file its answer, 
   const hanging = look('hangs')
   const waiting = look('well')
   await new Promise(setImmediate)
-  clock.advance(PATIENCE_MS)
+  clock.advance(TIMEOUT_MS)
   assert.deepEqual(await hanging, { status: 'failed' })
   assert.deepEqual(await waiting, { status: 'unsupported' })
   const left = look('hangs', gone.signal)

@@ -10,7 +10,7 @@ import { allows } from '../../src/directory/permissions.ts'
 import type { Route } from '../../src/http/route.ts'
 import { linkTokens } from '../../src/mime/sign-in-links.ts'
 import { webRoutes } from '../../src/pages/routes.ts'
-import { readMail } from '../../src/workers/read-message.ts'
+import { readMessage } from '../../src/workers/read-message.ts'
 import { ACCESS_TOKEN, CLAIM, EASY_WORK, EXCHANGE, JWT_BEARER } from '../support/agents.ts'
 import { authorityOf, gains } from '../support/authority.ts'
 import { belongingsOf } from '../support/belongings.ts'
@@ -325,7 +325,7 @@ test('no message anybody can read by a key holds a link that signs in', async ()
   )
   for (const { blob, size } of rows) {
     const bytes = await store.blobs.bytes(blob, 0, size)
-    for (const token of linkTokens(bytes, readMail(bytes).mail.structure)) {
+    for (const token of linkTokens(bytes, readMessage(bytes).message.structure)) {
       assert.equal(await house.app.people.links.read(token), undefined)
       assert.equal(await house.app.agents.invites.open(token), undefined)
     }

@@ -208,7 +208,7 @@ test('a change no bell told of is found a little later', async (t) => {
   const ana = await newBox()
   const { client } = await EventClient.follow(house, ana.key)
   clock.advance(COALESCE_MS)
-  t.mock.method(house.app.wake, 'ring', () => {})
+  t.mock.method(house.app.notifier, 'notify', () => {})
   await receive(house, { to: ana.email })
   clock.advance(LOOK_EVERY_MS)
   await house.app.db.read.get('SELECT 1')

@@ -86,13 +86,9 @@ test('the person goes on to where they came from', async () => {
 test('the pages of what went wrong say what to do', async () => {
   const used = await back(data<Begun>(await authorize(), 201))
   await house.get(used)
-  page(await house.get(used), 410, 'This page was opened before')
-  page(await house.get(`${house.origin}/oauth/callback/gmail_api`), 400, 'This address is not right')
-  page(
-    await house.get(`${house.origin}/oauth/callback/gmail_api?state=<script>&code=x`),
-    400,
-    'This address is not right',
-  )
+  page(await house.get(used), 410, 'This link was already used')
+  page(await house.get(`${house.origin}/oauth/callback/gmail_api`), 400, 'Invalid link')
+  page(await house.get(`${house.origin}/oauth/callback/gmail_api?state=<script>&code=x`), 400, 'Invalid link')
 
   google.issuer.person = { email: 'ana@shop.test', refuses: true }
   const refused = await house.get(await back(data<Begun>(await authorize({ redirect_after: '/a?b=1&c=2' }), 201)))

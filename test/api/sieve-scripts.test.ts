@@ -105,7 +105,7 @@ test('a script is replaced, once for each time it was read', async () => {
 test('what is wrong is told with its place, when a script is kept and when it is only looked at', async () => {
   const content = 'keep;\n  redirect "a@b.test";\nif foo { stop; }'
   const wrong = [
-    { line: 2, column: 3, message: 'There is no command "redirect" here. A script sends no mail here.' },
+    { line: 2, column: 3, message: 'There is no command "redirect" here. Scripts cannot send messages.' },
     { line: 3, column: 4, message: 'There is no test "foo" here.' },
   ]
   assert.deepEqual(data(await call('POST', '/validate', { content })), { valid: false, errors: wrong })

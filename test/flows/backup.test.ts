@@ -74,7 +74,7 @@ async function backup(dataDir: string, file: string): Promise<void> {
   })
   const told = child.stdout.setEncoding('utf8').toArray()
   assert.deepEqual(await once(child, 'exit'), [0, null])
-  assert.match((await told).join(''), / messages, .* of mail; it was read back and is whole\./)
+  assert.match((await told).join(''), / messages, .* of mail; it was read back and verified\./)
 }
 
 test('what was answered before a backup began is in what is restored of it, byte for byte', async (t) => {

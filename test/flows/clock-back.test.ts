@@ -1,7 +1,7 @@
 // A clock that was years behind (a dead CMOS battery) and is set right: what was done meanwhile must not be erased as years old.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { openClockwork } from '../../src/jobs/scheduler.ts'
+import { openScheduler } from '../../src/jobs/scheduler.ts'
 import { data, receive, walk } from '../api/expect.ts'
 import { ManualClock } from '../support/clock.ts'
 import { startHouse } from '../support/house.ts'
@@ -22,7 +22,7 @@ test('what was put into Trash, or deleted, while the clock was years behind keep
   await house.settle()
   const run = async () => {
     await house.settle()
-    await openClockwork(house.app).settle()
+    await openScheduler(house.app).settle()
     await house.settle()
   }
   await run()

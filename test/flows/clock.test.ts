@@ -5,7 +5,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { openClockwork } from '../../src/jobs/scheduler.ts'
+import { openScheduler } from '../../src/jobs/scheduler.ts'
 import { data, receive, walk } from '../api/expect.ts'
 import { Commands } from '../support/cli.ts'
 import { ManualClock } from '../support/clock.ts'
@@ -50,7 +50,7 @@ async function seed(house: TestHouse, clock: ManualClock): Promise<Seeded> {
 
 async function runJobs(house: TestHouse): Promise<void> {
   await house.settle()
-  const clockwork = openClockwork(house.app)
+  const clockwork = openScheduler(house.app)
   await clockwork.settle()
   await house.settle()
 }

@@ -123,7 +123,7 @@ test('at a terminal every start prints addresses to open, and the log is for rea
       assert.match(output, /^ {2}documentation +http:\/\/app\.demo\.test\/docs\r$/m)
       assert.match(output, /^ {2}console +http:\/\/app\.demo\.test\/console .*login-link/m)
       assert.match(output, /^\d\d:\d\d:\d\d info {2}Mailstead is open {2}event=appliance\.started ports\.smtp=\d+/m)
-      assert.match(output, /^\d\d:\d\d:\d\d info {2}closed\r$/m)
+      assert.match(output, /^\d\d:\d\d:\d\d info {2}Mailstead stopped {2}event=appliance\.stopped\r$/m)
       assert.doesNotMatch(output, /^\{/m)
     }
   } finally {

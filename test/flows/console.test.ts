@@ -46,7 +46,7 @@ async function linkFor(to: string): Promise<string> {
 
 async function signIn(browser: Browser, email: string) {
   const asked = await browser.submit(await browser.get('/owner/sign-in'), '/owner/sign-in', { email })
-  assert.match(asked.text, /Look into your mail/)
+  assert.match(asked.text, /Check your mail/)
   const path = await linkFor(email)
   return browser.submit(await browser.get(path), path)
 }
@@ -77,7 +77,7 @@ test('a member is invited by mail, signs in without a password, issues a key and
   const revoke = `/console/${team.id}/keys/${key.id}/revoke`
   assert.ok(made.text.includes(`href="${revoke}"`))
   const asked = await browser.get(revoke)
-  assert.match(asked.text, /ends at once and for ever/)
+  assert.match(asked.text, /revoked immediately and permanently/)
   assert.equal((await house.get('/domains', secret)).status, 200, 'asking ends nothing')
   await browser.submit(asked, revoke)
   assert.equal((await house.get('/domains', secret)).status, 401)
@@ -191,20 +191,20 @@ test('an owner accepts on her page, allows sending, takes it back, and ends the 
   assert.match(list.text, new RegExp(registered.mailbox.email))
   const base = `/owner/agents/${registered.registration_id}`
   const allowed = await browser.submit(list, `${base}/approve-sending`)
-  assert.match(allowed.text, /Reads and sends/)
+  assert.match(allowed.text, /May read and send/)
   const granted = (await agent.claim(registered.claim_token)).body
   assert.equal(granted.scope, 'email.send')
   const stopped = await browser.submit(allowed, `${base}/revoke-sending`)
   assert.match(stopped.text, /may not send/)
   assert.equal((await browser.submit(stopped, `${base}/revoke`, { address: 'wrong' })).status, 409)
   const ended = await browser.submit(stopped, `${base}/revoke`, { address: registered.mailbox.email })
-  assert.match(ended.text, /Ended/)
+  assert.match(ended.text, /Revoked/)
   assert.equal((await agent.claim(registered.claim_token)).body.error, 'invalid_grant')
   await house.settle()
   const told = remote.mails.filter(({ to }) => to.includes('olga@people.example'))
   assert.deepEqual(
     told.map(({ bytes }) => /^Subject: (.*?) [\w-]+@/m.exec(bytes.toString().replaceAll('\r\n ', ' '))?.[1]),
-    ['Request to become owner of', 'You own', 'Sending allowed for', 'Sending stopped for', 'Ended:'],
+    ['Request to become owner of', 'You own', 'Sending allowed for', 'Sending stopped for', 'Agent revoked:'],
   )
   assert.equal((await browser.get(path)).status, 410)
   assert.equal((await browser.get(`/invites/${'x'.repeat(43)}`)).status, 404)

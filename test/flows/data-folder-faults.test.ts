@@ -6,7 +6,7 @@ import { cp, mkdtemp, readdir, readFile, rm, truncate, writeFile } from 'node:fs
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
-import { openClockwork } from '../../src/jobs/scheduler.ts'
+import { openScheduler } from '../../src/jobs/scheduler.ts'
 import { receive, walk } from '../api/expect.ts'
 import { Commands } from '../support/cli.ts'
 import { ManualClock } from '../support/clock.ts'
@@ -139,7 +139,7 @@ const FAULTS: Fault[] = [
   {
     name: 'a secret cut short',
     of: () => whole,
-    says: /app-secret holds less than 32 bytes/,
+    says: /app-secret contains less than 32 bytes/,
     happen: (folder) => writeFile(join(folder, 'keys/app-secret'), 'short'),
   },
   {
@@ -234,7 +234,7 @@ it('a folder that is put right again opens with everything in it, also days late
   const clock = new ManualClock()
   await using house = await startHouse({ dataDir: folder, clock })
   clock.leap(2 * DAY_MS)
-  await openClockwork(house.app).settle()
+  await openScheduler(house.app).settle()
   assert.deepEqual(await subjects(house), ['First', 'Second'])
 })
 

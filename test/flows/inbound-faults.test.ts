@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
-import { MAX_MAIL_BYTES, MAX_RECEIVED } from '../../src/smtp/limits.ts'
+import { MAX_MESSAGE_BYTES, MAX_RECEIVED } from '../../src/smtp/limits.ts'
 import { ManualClock } from '../support/clock.ts'
 import { startHouse } from '../support/house.ts'
 import { keptIn, logOf, spooled, sweepContent } from '../support/kept.ts'
@@ -62,7 +62,7 @@ test('a mail above the limit is read to its end in flat memory and refused, what
   await client.command('DATA', 354)
   const before = process.memoryUsage().rss
   const piece = Buffer.from(`${'x'.repeat(1022)}\r\n`.repeat(1024))
-  for (let sent = 0; sent < MAX_MAIL_BYTES * 1.5; sent += piece.length) await client.push(piece)
+  for (let sent = 0; sent < MAX_MESSAGE_BYTES * 1.5; sent += piece.length) await client.push(piece)
   context.diagnostic(
     `${Math.round((process.memoryUsage().rss - before) / 1048576)} MiB of memory more, both ends counted`,
   )
@@ -70,7 +70,7 @@ test('a mail above the limit is read to its end in flat memory and refused, what
   assert.match((await client.reply()).text, /^552 5\.3\.4 /)
   const row = await lastRow()
   assert.deepEqual([row.status, row.reason], ['refused', 'too_large'])
-  assert.ok(row.size_bytes! > MAX_MAIL_BYTES)
+  assert.ok(row.size_bytes! > MAX_MESSAGE_BYTES)
   assert.deepEqual(await spooled(house), [])
   const reply = await client.mail({ from: 'ann@out.test', to: ben.email, content: mail('After') })
   assert.equal(reply.code, 250, reply.text)
@@ -79,10 +79,10 @@ test('a mail above the limit is read to its end in flat memory and refused, what
 
 test('a mail of just the limit comes in', async () => {
   const head = 'From: ann@out.test\r\nSubject: Full\r\n\r\n'
-  const lines = `${'x'.repeat(1022)}\r\n`.repeat(Math.floor((MAX_MAIL_BYTES - head.length) / 1024) - 1)
-  const rest = MAX_MAIL_BYTES - head.length - lines.length
+  const lines = `${'x'.repeat(1022)}\r\n`.repeat(Math.floor((MAX_MESSAGE_BYTES - head.length) / 1024) - 1)
+  const rest = MAX_MESSAGE_BYTES - head.length - lines.length
   const content = Buffer.from(`${head}${lines}${'y'.repeat(rest - 2)}\r\n`)
-  assert.equal(content.length, MAX_MAIL_BYTES)
+  assert.equal(content.length, MAX_MESSAGE_BYTES)
   assert.match(await offer(content), /^250 /)
   assert.deepEqual(await newSubjects(), ['Full'])
   assert.deepEqual(await spooled(house), [])

@@ -176,7 +176,7 @@ test('a port that is taken is said in one sentence', async () => {
   const second = openInbound({ ...app, config: { ...app.config, SMTP_PORT: ports.smtp } })
   await assert.rejects(second.start(), {
     name: 'ProductError',
-    message: `The SMTP port ${ports.smtp} of 127.0.0.1 cannot be opened (EADDRINUSE); see SMTP_PORT and SMTP_BIND.`,
+    message: `The SMTP port ${ports.smtp} of 127.0.0.1 cannot be opened (EADDRINUSE). Check SMTP_PORT and SMTP_BIND.`,
   })
 })
 

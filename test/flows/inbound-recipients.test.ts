@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { PROBES_PER_MINUTE } from '../../src/inbound/probes.ts'
 import { FULL_DEFER_MS } from '../../src/inbound/recipients.ts'
-import { MAX_MAIL_BYTES } from '../../src/smtp/limits.ts'
+import { MAX_MESSAGE_BYTES } from '../../src/smtp/limits.ts'
 import { ManualClock } from '../support/clock.ts'
 import { startHouse } from '../support/house.ts'
 import { keptIn, logOf, sweepContent } from '../support/kept.ts'
@@ -212,7 +212,7 @@ test('a mailbox that ends while the mail comes in takes nothing, and nobody is t
 
 test('a declared size above the limit is refused at MAIL', async () => {
   await using client = await SmtpClient.greet(port)
-  assert.match((await client.command(`MAIL FROM:<ann@out.test> SIZE=${MAX_MAIL_BYTES + 1}`)).text, /^552 5\.3\.4 /)
+  assert.match((await client.command(`MAIL FROM:<ann@out.test> SIZE=${MAX_MESSAGE_BYTES + 1}`)).text, /^552 5\.3\.4 /)
 })
 
 test('a storm of unknown recipients is counted, not told one by one', async () => {

@@ -166,7 +166,7 @@ test('a script that fails changes nothing, and the log says why', async () => {
     ['fileinto :create "new"; fileinto "Nowhere";', 'There is no folder "Nowhere".'],
     [
       Array.from({ length: 11 }, (_, n) => `fileinto :create "${n}";`).join(''),
-      'A message lies in at most 10 folders.',
+      'A message can be filed into at most 10 folders.',
     ],
   ] as const) {
     const box = await mailbox(`require ["fileinto", "mailbox", "imap4flags"]; ${content}`)

@@ -46,13 +46,13 @@ test('an account that fails is told of once, and again when it fails anew', asyn
   const { id } = data<Json>(await house.call('POST', '/providers', team.key, body), 201)
   await house.settle()
   assert.equal(data<Json>(await house.get(`/providers/${id}`, team.key)).status, 'error')
-  assert.deepEqual(await told(), ['ana@people.example The sending account Main does not work'])
+  assert.deepEqual(await told(), ['ana@people.example The sending account Main is failing'])
   assert.deepEqual(await told(), [])
   await house.call('POST', `/providers/${id}/deactivate`, team.key)
   assert.deepEqual(await told(), [])
   await house.call('POST', `/providers/${id}/activate`, team.key)
   await house.settle()
-  assert.deepEqual(await told(), ['ana@people.example The sending account Main does not work'])
+  assert.deepEqual(await told(), ['ana@people.example The sending account Main is failing'])
 })
 
 test('a webhook that is switched off by us is told of, one that somebody switched off is not', async () => {
@@ -63,10 +63,10 @@ test('a webhook that is switched off by us is told of, one that somebody switche
     ).id as string
   const [ours, theirs] = [await make(), await make()]
   await house.call('PATCH', `/webhooks/${theirs}`, team.key, { enabled: false })
-  const { webhooks } = house.app.telling
+  const { webhooks } = house.app.eventDispatch
   const webhook = (await webhooks.get(team.id, ours))!
   await house.app.db.write((tx) => webhooks.disable(tx, webhook.n, 'too_many_failures'))
-  assert.deepEqual(await told(), ['ana@people.example A webhook was switched off'])
+  assert.deepEqual(await told(), ['ana@people.example A webhook was disabled'])
   assert.deepEqual(await told(), [])
 })
 

@@ -43,7 +43,7 @@ const agentOf = (at: TestHouse) =>
 
 async function ask(at: TestHouse, email: string): Promise<void> {
   const reply = await new Browser(at, source()).post('/owner/sign-in', { email })
-  assert.match(reply.text, /Look into your mail/)
+  assert.match(reply.text, /Check your mail/)
   await at.settle()
 }
 
@@ -260,7 +260,7 @@ test('the trial on localhost: the operator shows the link of an invitation, and 
   const path = new URL(url).pathname
   const accepted = await browser.submit(await browser.get(path), path, { approve_sending: 'yes' })
   assert.match(accepted.text, /You are the owner of this agent\. It may send mail/)
-  assert.match((await browser.get('/owner/agents')).text, /Reads and sends/)
+  assert.match((await browser.get('/owner/agents')).text, /May read and send/)
   assert.equal((await browser.get(`/console/${team.id}`)).status, 404)
   assert.equal((await agent.claim(registered.claim_token)).body.scope, 'email.send')
 })

@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import type { Folder } from '../../src/api/schemas/folder.ts'
 import type { MessageSummary } from '../../src/api/schemas/message-summary.ts'
 import type { Session } from '../../src/api/schemas/session.ts'
-import { oldRubbish } from '../../src/jobs/trash-retention.ts'
+import { trashRetention } from '../../src/jobs/trash-retention.ts'
 import { data, failure, receive, walk } from '../api/expect.ts'
 import { ManualClock } from '../support/clock.ts'
 import { startHouse } from '../support/house.ts'
@@ -38,7 +38,7 @@ test('mail goes thirty days after it was thrown away, however old it is', async 
   await throwAway('Late')
 
   const { states } = data<Session>(await house.get('/mailbox/session', ana.key))
-  const empty = () => oldRubbish.run({ app: house.app, log: house.app.log, signal: new AbortController().signal })
+  const empty = () => trashRetention.run({ app: house.app, log: house.app.log, signal: new AbortController().signal })
   const shown = async (query = '') =>
     (await walk<MessageSummary>(house, `/mailbox/messages?in_trash_or_junk=true${query}`, ana.key))
       .map(({ subject }) => subject)

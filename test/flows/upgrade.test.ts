@@ -178,7 +178,7 @@ test('a folder of a newer version is refused with a sentence, and left as it is'
   await using remote = await startMailServer()
   await assert.rejects(open(dataDir, old, remote), {
     code: 'conflict',
-    message: new RegExp(`was written by a newer version of Mailstead \\(form ${newest + 1}, known ${newest}\\)`),
+    message: new RegExp(`was written by a newer version of Mailstead \\(schema ${newest + 1}, supported ${newest}\\)`),
   })
   const left = new Db({ file: join(dataDir, 'mail.db') })
   t.after(() => left.close())

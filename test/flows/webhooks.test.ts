@@ -214,7 +214,7 @@ test('a restart in the middle keeps the schedule', async () => {
   await happen()
   await house.settle()
   const [row] = await attempts(webhook.id)
-  const other = house.app.telling.dispatcher()
+  const other = house.app.eventDispatch.dispatcher()
   await other.start()
   await other.settle()
   assert.equal(hook.told.length, 1)

@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ERRORS } from '../../src/http/errors.ts'
-import { type Refusal, refusals } from '../../src/inbound/refusals.ts'
-import { type Reply, replies } from '../../src/smtp/replies.ts'
+import { refusals, type SmtpRefusal } from '../../src/inbound/refusals.ts'
+import { replies, type SmtpReply } from '../../src/smtp/replies.ts'
 import { sources } from '../support/source.ts'
 
 /** Specification §7 and decisions §1.5: status, code, retryable. */
@@ -27,8 +27,8 @@ const TABLE = [
   [503, 'service_unavailable', true],
 ]
 
-const smtp: Reply[] = [...Object.values(replies), ...Object.values(refusals)].map((entry) => {
-  const made: Reply | Refusal = typeof entry === 'function' ? entry('x') : entry
+const smtp: SmtpReply[] = [...Object.values(replies), ...Object.values(refusals)].map((entry) => {
+  const made: SmtpReply | SmtpRefusal = typeof entry === 'function' ? entry('x') : entry
   return 'reply' in made ? made.reply : made
 })
 

@@ -62,7 +62,7 @@ test('what judges mail is read by the thread that inspects alone: it is large, a
     )
   assert.deepEqual(
     readers((specifier) => /^mailauth\/lib\//.test(specifier)).filter((path) => !/mailauth\.d\.ts$/.test(path)),
-    ['src/auth/authenticate.ts', 'src/auth/dkim-public-keys.ts', 'src/auth/dmarc.ts', 'src/auth/signatures.ts'],
+    ['src/auth/authenticate.ts', 'src/auth/dkim-key-cache.ts', 'src/auth/dmarc.ts', 'src/auth/signatures.ts'],
   )
   assert.deepEqual(
     readers((_, file) => file === 'src/auth/authenticate.ts'),

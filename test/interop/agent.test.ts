@@ -140,7 +140,7 @@ async function click(link: string, folder: string): Promise<void> {
     await page.getByRole('button', { name: 'Accept' }).click()
     await page.getByText('You are the owner of this agent').waitFor()
     await page.getByRole('link', { name: 'Your agents' }).click()
-    await page.getByText('Reads and sends').waitFor()
+    await page.getByText('May read and send').waitFor()
     assert.deepEqual(problems, [], 'the browser complains of nothing')
   } finally {
     await browser.close()

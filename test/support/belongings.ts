@@ -63,11 +63,11 @@ async function ofMailbox(house: TestHouse, team: TestTeam, { mailbox }: Given, o
 async function webhookOf(house: TestHouse, team: TestTeam, owned: Map<IdKind, string>): Promise<void> {
   const hook = { url: 'https://93.184.215.14/hook', event_types: ['*'], enabled: false }
   const { id } = data<{ id: string }>(await house.call('POST', '/webhooks', team.key, hook), 201)
-  const { telling, outbox, db, clock } = house.app
+  const { eventDispatch: telling, outbox, db, clock } = house.app
   const { n } = (await telling.webhooks.get(team.id, id))!
   const about = { teamId: team.id, type: 'service.test' as const, mailboxId: null, domainId: null, at: clock.now() }
   const attempt = await db.write(async (tx) => {
-    const event = await outbox.recordTold(tx, { ...about, data: {} })
+    const event = await outbox.recordDispatched(tx, { ...about, data: {} })
     const answer = { responseStatus: 200, responseMs: 1, responseBody: null, errorMessage: null, nextRetryAt: null }
     const counts = { attempt: 1, maxAttempts: 1, requestHeaders: {}, result: 'success' as const }
     const times = { payloadExpiresAt: clock.now() + 1000, createdAt: clock.now() }

@@ -1,6 +1,6 @@
 // Conversations of real mailing lists, and the plain graph of who refers to whom.
 
-import type { ParsedMail } from '../../src/mime/message.ts'
+import type { ParsedMessage } from '../../src/mime/message.ts'
 import { fixtureBytes, fixtureNames } from './fixtures.ts'
 
 /** The mails of an mbox: lines that begin with "From " start one (RFC 4155). */
@@ -24,7 +24,7 @@ export const lists: [string, string[]][] = [
 ]
 
 /** Everything that hangs together by any id: the largest threads anybody could make of these mails. */
-export function connected(mails: readonly ParsedMail[]): number[] {
+export function connected(mails: readonly ParsedMessage[]): number[] {
   const parent = new Map<string, string>()
   const root = (id: string): string => {
     let at = id

@@ -1,6 +1,6 @@
 // Searching as a plain reader would: a real mail at a time, word by word. Slow, and written without a look at the index.
 
-import type { Address, ParsedMail } from '../../src/mime/message.ts'
+import type { Address, ParsedMessage } from '../../src/mime/message.ts'
 import type { FolderRole } from '../../src/store/records.ts'
 import { type Asked, asking, combined } from './asked.ts'
 import type { Random } from './random.ts'
@@ -9,7 +9,7 @@ import type { Random } from './random.ts'
 export interface Held {
   id: string
   thread: string
-  mail: ParsedMail
+  mail: ParsedMessage
   receivedAt: number
   sizeBytes: number
   folders: FolderRole[]

@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict'
 import { routes } from '../../src/api/routes.ts'
 import { loadConfig } from '../../src/config/load.ts'
-import { API_BASE } from '../../src/http/entry.ts'
 import { buildOpenapi, openapiRoute, type Surface } from '../../src/http/openapi.ts'
-import { NOTHING_TOLD } from '../../src/http/openapi-webhooks.ts'
+import { NO_WEBHOOKS } from '../../src/http/openapi-webhooks.ts'
+import { API_BASE } from '../../src/http/prepared-route.ts'
 import type { Json } from './house.ts'
 
 interface Described {
@@ -25,7 +25,7 @@ function describedOf(surface: Surface): Described[] {
   const before = known.get(surface)
   if (before !== undefined) return before
   const config = loadConfig({}, '/no/settings/file.json')
-  const self = openapiRoute(routes, config, surface, NOTHING_TOLD)
+  const self = openapiRoute(routes, config, surface, NO_WEBHOOKS)
   const document = buildOpenapi([...routes, self], config, surface) as Json
   const all = Object.entries<Json>(document.paths).flatMap(([path, item]) =>
     METHODS.filter((method) => item[method] !== undefined).map((method) => ({

@@ -54,11 +54,11 @@ export async function openTestDirectory(zone: Zone = {}): Promise<TestDirectory>
     accounts.push(mailboxId)
   }
   const directory = openDirectory({
-    ...{ db, clock, vault, resolver, config, openAccount, noteRoom: async () => {} },
+    ...{ db, clock, vault, resolver, config, openAccount, noteQuotaChange: async () => {} },
     // No sending accounts here: whatever is named is nobody's.
-    foreignIn: async (_reader, _team, scope) =>
+    findForeignIds: async (_reader, _team, scope) =>
       new Set(scope.type === 'providers' ? scope.providerIds : scope.type === 'group' ? scope.groupIds : []),
-    lookAtSes: async () => null,
+    checkSes: async () => null,
     endSignInsThrough: async () => {},
   })
   const house: TestDirectory = {

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { ParsedMail } from '../../src/mime/message.ts'
+import type { ParsedMessage } from '../../src/mime/message.ts'
 import { fixtureBytes, fixtureNames, fixturesMissing } from './fixtures.ts'
 import { soundMail, typesOf } from './mail.ts'
 
@@ -45,7 +45,7 @@ export function familyTests(
   }
 }
 
-function describe(mail: ParsedMail, previewLength: number): Required<Known> {
+function describe(mail: ParsedMessage, previewLength: number): Required<Known> {
   const [from] = mail.from
   return {
     types: typesOf(mail.structure!),

@@ -2,9 +2,9 @@
 
 import process from 'node:process'
 import { loadConfig } from '../../src/config/load.ts'
-import { openHouse } from '../../src/main.ts'
+import { openAppliance } from '../../src/main.ts'
 
-await openHouse(loadConfig(process.env), {
+await openAppliance(loadConfig(process.env), {
   workers: 'here',
   async prepare({ store: { purge }, appliance }) {
     // The folder was last used weeks ago, which holds purges until an operator says that the clock is right.

@@ -2,9 +2,9 @@
 
 import process from 'node:process'
 import { loadConfig } from '../../src/config/load.ts'
-import { openHouse } from '../../src/main.ts'
+import { openAppliance } from '../../src/main.ts'
 
-const house = await openHouse(loadConfig(process.env), {
+const house = await openAppliance(loadConfig(process.env), {
   workers: 'here',
   async prepare({ outbound: { submitter } }) {
     const submit = submitter.submit.bind(submitter)

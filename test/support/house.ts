@@ -11,7 +11,7 @@ import { openLog } from '../../src/base/log.ts'
 import { loadConfig } from '../../src/config/load.ts'
 import type { Context } from '../../src/context.ts'
 import { type Check, closed, compileCheck } from '../../src/http/validate.ts'
-import { type House, openHouse } from '../../src/main.ts'
+import { type Appliance, openAppliance } from '../../src/main.ts'
 import { assertDescribed } from './described.ts'
 import { type LocalDns, startDns, type Zone } from './dns.ts'
 
@@ -42,7 +42,7 @@ export type Json = any
 
 export interface TestHouse extends AsyncDisposable {
   app: Context
-  ports: House['ports']
+  ports: Appliance['ports']
   origin: string
   sendOrigin: string
   dns: LocalDns
@@ -83,7 +83,7 @@ export async function startHouse(setup: HouseSetup = {}): Promise<TestHouse> {
 }
 
 // The origins must be known before the ports are bound; somebody else may bind them in between.
-async function openOnFreePorts(setup: HouseSetup, dataDir: string, dns: LocalDns): Promise<House> {
+async function openOnFreePorts(setup: HouseSetup, dataDir: string, dns: LocalDns): Promise<Appliance> {
   for (let tries = 1; ; tries++) {
     try {
       return await open(setup, dataDir, dns)
@@ -93,7 +93,7 @@ async function openOnFreePorts(setup: HouseSetup, dataDir: string, dns: LocalDns
   }
 }
 
-async function open(setup: HouseSetup, dataDir: string, dns: LocalDns): Promise<House> {
+async function open(setup: HouseSetup, dataDir: string, dns: LocalDns): Promise<Appliance> {
   const [http, send] = await freePorts()
   const config = loadConfig(
     {
@@ -116,10 +116,13 @@ async function open(setup: HouseSetup, dataDir: string, dns: LocalDns): Promise<
     join(dataDir, 'no-settings-file.json'),
   )
   const workers = setup.workers ?? 'here'
-  return openHouse(config, { clock: setup.clock, log: openLog(config.LOG_LEVEL), checkReplies: true, workers })
+  return openAppliance(config, { clock: setup.clock, log: openLog(config.LOG_LEVEL), checkReplies: true, workers })
 }
 
-function furnish(house: House, { dns, dataDir, keep }: { dns: LocalDns; dataDir: string; keep: boolean }): TestHouse {
+function furnish(
+  house: Appliance,
+  { dns, dataDir, keep }: { dns: LocalDns; dataDir: string; keep: boolean },
+): TestHouse {
   const { app } = house
   const origin = app.config.APP_ORIGIN
   let closed = false

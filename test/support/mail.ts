@@ -2,10 +2,10 @@
 
 import assert from 'node:assert/strict'
 import { FILE_NAME_MAX } from '../../src/mime/file-name.ts'
-import type { ParsedMail, Part } from '../../src/mime/message.ts'
-import { parseMail } from '../../src/mime/parse.ts'
+import type { ParsedMessage, Part } from '../../src/mime/message.ts'
+import { parseMessage } from '../../src/mime/parse.ts'
 import { PREVIEW_MAX } from '../../src/mime/preview.ts'
-import { mailTraits } from '../../src/mime/spam-traits.ts'
+import { messageTraits } from '../../src/mime/spam-traits.ts'
 
 /** Bytes of a mail with CRLF line ends; characters up to U+00FF are one byte each. */
 export function mailOf(...lines: string[]): Buffer {
@@ -24,9 +24,9 @@ export function typesOf(part: Part): string {
 }
 
 /** Parses and checks what holds of every mail, whatever its bytes are. */
-export function soundMail(bytes: Uint8Array): ParsedMail {
-  const mail = parseMail(bytes)
-  mailTraits(bytes, mail, 0)
+export function soundMail(bytes: Uint8Array): ParsedMessage {
+  const mail = parseMessage(bytes)
+  messageTraits(bytes, mail, 0)
   assert.equal(mail.parsed, mail.problem === null)
   assertOneLine([mail.subject, mail.preview, ...names(mail), ...mail.attachments.map(({ filename }) => filename)])
   assert.ok([...mail.preview].length <= PREVIEW_MAX, 'the preview is longer than it may be')
@@ -41,7 +41,7 @@ export function soundMail(bytes: Uint8Array): ParsedMail {
   return mail
 }
 
-function names(mail: ParsedMail): string[] {
+function names(mail: ParsedMessage): string[] {
   return [mail.from, mail.to, mail.cc, mail.bcc, mail.replyTo].flat().flatMap(({ email, name }) => [email, name])
 }
 

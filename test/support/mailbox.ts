@@ -4,12 +4,12 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { newId } from '../../src/base/ids.ts'
-import { openWake } from '../../src/base/notifier.ts'
+import { openNotifier } from '../../src/base/notifier.ts'
 import { sha256, Vault } from '../../src/base/secrets.ts'
 import { Db } from '../../src/db/db.ts'
 import { migrate } from '../../src/db/migrate.ts'
 import { blobMigrations, mailMigrations } from '../../src/db/migrations/migrations.ts'
-import type { Address, ParsedMail } from '../../src/mime/message.ts'
+import type { Address, ParsedMessage } from '../../src/mime/message.ts'
 import { insertMessage } from '../../src/store/messages/keep.ts'
 import type { Account, Flags, FolderRole } from '../../src/store/records.ts'
 import { openStore, type Store } from '../../src/store/store.ts'
@@ -29,13 +29,13 @@ export async function openTestStore(): Promise<TestStore> {
   const blobsDb = new Db({ file: join(folder, 'blobs.db') })
   await migrate(db, mailMigrations)
   await migrate(blobsDb, blobMigrations)
-  const wake = openWake(folder)
+  const wake = openNotifier(folder)
   const store = openStore({
     db,
     blobsDb,
     clock,
     vault: new Vault(Buffer.alloc(32, 7)),
-    wake,
+    notifier: wake,
     closeLinks: async () => {},
   })
   return {
@@ -53,7 +53,7 @@ export async function openTestStore(): Promise<TestStore> {
 }
 
 /** A mail that says nothing but what is given. */
-export function mailOf(given: Partial<ParsedMail> = {}): ParsedMail {
+export function mailOf(given: Partial<ParsedMessage> = {}): ParsedMessage {
   return {
     parsed: true,
     problem: null,
@@ -82,7 +82,7 @@ export function mailOf(given: Partial<ParsedMail> = {}): ParsedMail {
 export const person = (email: string, name = ''): Address => ({ email, name })
 
 /** An attachment of that name with nothing in it. */
-export function attachmentOf(filename: string): ParsedMail['attachments'][number] {
+export function attachmentOf(filename: string): ParsedMessage['attachments'][number] {
   return {
     partId: '2',
     filename,
@@ -97,7 +97,7 @@ export function attachmentOf(filename: string): ParsedMail['attachments'][number
 
 /** A message to be put into a mailbox. */
 export interface Put {
-  mail: ParsedMail
+  mail: ParsedMessage
   receivedAt: number
   /** Messages with the same name lie in one thread. */
   thread: string

@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict'
 import { newId } from '../../src/base/ids.ts'
 import { sha256 } from '../../src/base/secrets.ts'
-import type { ParsedMail } from '../../src/mime/message.ts'
-import type { Place, Ruling } from '../../src/sieve/outcome.ts'
+import type { ParsedMessage } from '../../src/mime/message.ts'
+import type { FilingTarget, SieveOutcome } from '../../src/sieve/outcome.ts'
 import type { MessageCount } from '../../src/store/messages/count.ts'
 import type { MessageChange } from '../../src/store/messages/edits.ts'
 import type { Account, Folder, MessageFilter } from '../../src/store/records.ts'
@@ -75,7 +75,7 @@ export class ModelMailbox {
     }
   }
 
-  #mail(): Partial<ParsedMail> {
+  #mail(): Partial<ParsedMessage> {
     const random = this.#random
     return {
       subject: random.pick(SUBJECTS),
@@ -115,7 +115,7 @@ export class ModelMailbox {
     const random = this.#random
     const bytes = Buffer.from(newId('message').padEnd(28 + random.below(4) * 10))
     const inspection = {
-      mail: mailOf(this.#mail()),
+      message: mailOf(this.#mail()),
       ...{ hash: sha256(bytes), arrivedHash: sha256(bytes), sizeBytes: bytes.length },
       linkTokens: [],
       chunks: [{ start: 0, sizeBytes: bytes.length, zstd: false, data: bytes }],
@@ -137,12 +137,12 @@ export class ModelMailbox {
   }
 
   /** What a script may say: one to three folders, and some keywords. */
-  #ruling(): Ruling {
+  #ruling(): SieveOutcome {
     const random = this.#random
     const paths = random.some(['INBOX', 'Archive', 'Junk', 'Trash', 'Sent'], 0.3)
-    const places = paths.map((path): Place => ({ kind: 'folder', path, create: false }))
-    const usual: Place[] = places.length === 0 || random.chance(0.2) ? [{ kind: 'default' }] : []
-    return { places: [...usual, ...places], keywords: random.some(KEYWORDS, 0.2), fault: null }
+    const places = paths.map((path): FilingTarget => ({ kind: 'folder', path, create: false }))
+    const usual: FilingTarget[] = places.length === 0 || random.chance(0.2) ? [{ kind: 'default' }] : []
+    return { targets: [...usual, ...places], keywords: random.some(KEYWORDS, 0.2), error: null }
   }
 
   async #edit(): Promise<void> {

@@ -48,7 +48,7 @@ export const createChallenge = route({
   bare: true,
   // The other variant asks for no work.
   errors: ['not_found'],
-  pace: { times: 20, seconds: 60 },
+  throttle: { times: 20, seconds: 60 },
   body: record('AgentChallengeRequest', 'What the inbox is to be.', requestMembers, {
     type: 'anonymous',
     mailbox_local_part: 'scout',
@@ -76,7 +76,7 @@ export const createChallenge = route({
     }
     const { parameters, signature, expiresAt } = agents.proofOfWork.challenge(
       request,
-      await agents.registrations.isCrowded(),
+      await agents.registrations.isBusy(),
     )
     return answer({
       data: {

@@ -2,7 +2,7 @@
 
 import { Type } from 'typebox'
 import { type ErrorCode, ProductError } from '../../base/errors.ts'
-import type { Fault, FaultAnswer } from '../../http/route.ts'
+import type { ErrorAnswer, RouteError } from '../../http/route.ts'
 import { Id } from '../../http/schema.ts'
 import { record } from '../schemas/record.ts'
 
@@ -49,7 +49,7 @@ export const FORM_FAULTS = {
 }
 
 /** The error as a form route answers with it (decisions §11.1). */
-export function showOAuthError({ error, status, requestId, wait }: Fault): FaultAnswer {
+export function showOAuthError({ error, status, requestId, wait }: RouteError): ErrorAnswer {
   const word = error instanceof OAuthError ? error.word : (WORDS[error.code] ?? 'invalid_request')
   const body = {
     error: word,

@@ -3,7 +3,7 @@
 import { Type } from 'typebox'
 import type { SignedAssertion } from '../../agents/assertions.ts'
 import { type AgentRequest, PROOF_MAX } from '../../agents/proof-of-work.ts'
-import type { Registered } from '../../agents/registrations.ts'
+import type { NewAgent } from '../../agents/registrations.ts'
 import { AUDIENCE_SCOPES } from '../../agents/tokens.ts'
 import { isoTime } from '../../base/clock.ts'
 import { invalid, ProductError } from '../../base/errors.ts'
@@ -106,7 +106,7 @@ async function proofOf(app: Context, written: string | undefined, wanted: AgentR
   })
 }
 
-function present({ registration, secret }: Registered, assertion: SignedAssertion | null) {
+function present({ registration, secret }: NewAgent, assertion: SignedAssertion | null) {
   const { id, email, claimExpiresAt } = registration
   const scopes = AUDIENCE_SCOPES.app
   const common = { registration_id: id, registration_type: 'anonymous' as const }

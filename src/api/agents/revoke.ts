@@ -19,8 +19,8 @@ export const revokeToken = route({
   as: 'none',
   bare: true,
   form: true,
-  fault: showOAuthError,
-  faults: FORM_FAULTS,
+  renderError: showOAuthError,
+  errorFormat: FORM_FAULTS,
   body: record(
     'AgentRevocation',
     'What is to end.',

@@ -1,8 +1,8 @@
 // The token endpoint: what an agent has is traded for a token for one resource and one hour.
 
 import { Type } from 'typebox'
-import type { Granted, Refusal, Wish } from '../../agents/grants.ts'
-import { type Audience, TOKEN_SECONDS } from '../../agents/tokens.ts'
+import type { GrantRefusal, GrantRequest, GrantResult } from '../../agents/grants.ts'
+import { TOKEN_SECONDS, type TokenAudience } from '../../agents/tokens.ts'
 import { isoTime } from '../../base/clock.ts'
 import type { Config } from '../../config/config.ts'
 import { answer, route } from '../../http/route.ts'
@@ -69,8 +69,8 @@ export const issueToken = route({
   as: 'none',
   bare: true,
   form: true,
-  fault: showOAuthError,
-  faults: { ...FORM_FAULTS, meanings: { ...FORM_FAULTS.meanings, ...MEANINGS } },
+  renderError: showOAuthError,
+  errorFormat: { ...FORM_FAULTS, meanings: { ...FORM_FAULTS.meanings, ...MEANINGS } },
   body: record('AgentTokenRequest', 'A grant.', members, {
     grant_type: GRANT_TYPES.proof_of_work[0],
     assertion: 'eyJhbGciOiJFUzI1NiJ9.eyJzdWIiOiJhcmVnX2ExYjJjM2Q0ZTVmNmc3aDhpOWowazFsMiJ9.c2lnbmF0dXJl',
@@ -105,7 +105,7 @@ export const issueToken = route({
 type App = Parameters<Parameters<typeof route>[0]['handle']>[0]['app']
 
 /** @throws OAuthError for a request that is none */
-function grant(app: App, form: Form): Promise<Granted> {
+function grant(app: App, form: Form): Promise<GrantResult> {
   const { config } = app
   const { grants } = app.agents
   const known: readonly string[] = GRANT_TYPES[config.AGENT_VARIANT]
@@ -131,7 +131,7 @@ function subjectOf(form: Form): string {
   return subject
 }
 
-function wishOf(config: Config, { resource, scope }: Form, usual: Audience): Wish {
+function wishOf(config: Config, { resource, scope }: Form, usual: TokenAudience): GrantRequest {
   const audience = resource === undefined ? usual : audienceOf(config, resource)
   if (audience === null) {
     throw new OAuthError('invalid_target', 'invalid_parameter', 'The resource is none of this service.')
@@ -140,7 +140,7 @@ function wishOf(config: Config, { resource, scope }: Form, usual: Audience): Wis
 }
 
 /** Reading needs no exchange: the durable token reads itself. */
-function sendingOnly(wish: Wish): Wish {
+function sendingOnly(wish: GrantRequest): GrantRequest {
   if (wish.audience === 'send') return wish
   throw new OAuthError('invalid_target', 'invalid_parameter', 'A durable token is exchanged for the Sending API only.')
 }
@@ -156,7 +156,7 @@ function wrong(message: string): OAuthError {
 }
 
 /** Decisions §11.7, the table of situations. */
-function refusalOf(why: Refusal): OAuthError {
+function refusalOf(why: GrantRefusal): OAuthError {
   switch (why) {
     case 'invalid_grant':
       return new OAuthError('invalid_grant', 'invalid_parameter', 'What was shown is not valid, over, or revoked.')

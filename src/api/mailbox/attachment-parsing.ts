@@ -2,7 +2,7 @@
 
 import { Type } from 'typebox'
 import { PROGRAM_VERSION } from '../../config/version.ts'
-import type { FileToRead } from '../../content/extract/extracted.ts'
+import type { FileToRead } from '../../content/extract/extracted-content.ts'
 import { answer, route } from '../../http/route.ts'
 import { Default, Id } from '../../http/schema.ts'
 import { gatherBytes } from '../../store/gather.ts'
@@ -25,7 +25,7 @@ const parseAttachment = route({
     'at a time.',
   as: 'mailbox',
   permission: 'mailbox.read',
-  atOnce: AT_ONCE,
+  maxConcurrent: AT_ONCE,
   params: Type.Object({ attachment_id: Id('attachment') }),
   query: Type.Object({
     body_chars: Default(

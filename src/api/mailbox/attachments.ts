@@ -34,7 +34,7 @@ const uploadAttachment = route({
   as: 'mailbox',
   permission: ['mailbox.write', 'email.send'],
   idempotent: true,
-  atOnce: UPLOADS_AT_ONCE,
+  maxConcurrent: UPLOADS_AT_ONCE,
   query: Type.Object({
     filename: Type.Optional(
       Type.String({ minLength: 1, maxLength: 255, description: 'Name of a file that is the body itself.' }),

@@ -3,7 +3,7 @@
 import { Readable } from 'node:stream'
 import type { Timer } from '../../base/clock.ts'
 import type { Context } from '../../context.ts'
-import type { ReceivedMail } from '../../events/received-events.ts'
+import type { ReceivedMessage } from '../../events/received-events.ts'
 import { isPast } from '../../store/accounts.ts'
 import type { Follower } from '../../store/following.ts'
 import { type Account, CHANGE_TYPES, type ChangeType, type States } from '../../store/records.ts'
@@ -112,7 +112,7 @@ export class EventStream extends Readable implements Follower {
     if (refused !== null) this.#finish(refused)
   }
 
-  moved(account: Account, received: readonly ReceivedMail[]): void {
+  moved(account: Account, received: readonly ReceivedMessage[]): void {
     this.#inTurn(async () => {
       // The account may have been read before its last change was flushed.
       await this.#app.db.durable()
@@ -229,7 +229,7 @@ function readId(id: string, now: States): States | null {
   return pairs.every(([type, state]) => isPast(type, state, now[type])) ? (Object.fromEntries(pairs) as States) : null
 }
 
-function mailOf(mail: ReceivedMail) {
+function mailOf(mail: ReceivedMessage) {
   return {
     mailbox_id: mail.mailboxId,
     message_id: mail.messageId,

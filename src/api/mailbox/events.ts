@@ -48,7 +48,7 @@ export const readEvents = route({
   }),
   produces: ['text/event-stream'],
   stream: true,
-  atOnce: STREAMS_MAX,
+  maxConcurrent: STREAMS_MAX,
   reply: Type.String({
     description: 'Frames as the HTML standard has them (Server-Sent Events).',
     examples: [
@@ -77,7 +77,7 @@ function typesOf(names: readonly string[]): ReadonlySet<ChangeType> {
 }
 
 async function refusal(app: Context, principal: MailboxPrincipal, request: RequestFacts): Promise<EndReason | null> {
-  const standing = await request.standing()
+  const standing = await request.credentialStatus()
   if (standing === 'suspended') return 'mailbox_suspended'
   const mailbox = await app.directory.mailboxes.byId(principal.mailboxId)
   if (standing === 'out' || mailbox === undefined || mailbox.status === 'deleted') return 'credential_revoked'

@@ -67,7 +67,7 @@ export const copyMessages = route({
   permission: 'mailbox.write',
   idempotent: true,
   fromMailbox: true,
-  atOnce: COPIES_AT_ONCE,
+  maxConcurrent: COPIES_AT_ONCE,
   body: MessageCopy,
   reply: record('CopiedMessages', 'What became of them.', {
     copied: Type.Array(
@@ -173,7 +173,7 @@ async function prepare(app: Context, message: MessageDetail, folderIds: readonly
   await blobs.putAll([reading])
   return {
     // Whom a sent mail hid from its readers only its record knows.
-    mail: { ...reading.mail, bcc },
+    mail: { ...reading.message, bcc },
     ...{ hash, sizeBytes, receivedAt, authentication, spam, envelope, folderIds },
   }
 }

@@ -7,7 +7,7 @@ import { answer, route } from '../../http/route.ts'
 import { gatherBytes } from '../../store/gather.ts'
 import type { Into } from '../../store/imports.ts'
 import type { Account, MessageAuthentication } from '../../store/records.ts'
-import type { Reading } from '../../workers/inspection.ts'
+import type { MessageReading } from '../../workers/inspection.ts'
 import { MessageSummary, presentSummary } from '../schemas/message-summary.ts'
 import { writableAccountOf, writableMailbox } from './account.ts'
 import { requireRoom } from './attachments.ts'
@@ -41,7 +41,7 @@ export const importMessage = route({
   as: 'mailbox',
   permission: 'mailbox.write',
   idempotent: true,
-  atOnce: IMPORTS_AT_ONCE,
+  maxConcurrent: IMPORTS_AT_ONCE,
   body: NewImport,
   bodyLimit: IMPORT_BODY_LIMIT,
   reader: { ...reader, thread: new URL('./import-body-thread.ts', import.meta.url).href },
@@ -54,7 +54,7 @@ export const importMessage = route({
     const receivedAt = timeOf(body.receivedAt, app.clock.now())
     await imports.folders(account, body.folderIds)
     const reading = await read(app, account, body)
-    const { hash, sizeBytes, mail, arrivedAt } = reading
+    const { hash, sizeBytes, message: mail, arrivedAt } = reading
     if ((await imports.holding(account, hash)) === undefined) await requireRoom(app, account, sizeBytes)
     await blobs.putAll([reading])
     return app.db.write(async (tx) => {
@@ -85,7 +85,7 @@ export async function intoOf(tx: Tx, app: Context, account: Account): Promise<In
 }
 
 /** @throws ProductError validation_error on `blob_id` or `raw` */
-async function read(app: Context, account: Account, { content }: ReadImport): Promise<Reading> {
+async function read(app: Context, account: Account, { content }: ReadImport): Promise<MessageReading> {
   if (content instanceof Uint8Array) return sound('raw', await app.inspector.read(content.length, async () => content))
   const held = await app.store.contents.find(account, content.blobId)
   if (held === undefined) throw invalid('blob_id', 'not_found', 'The mailbox holds no such content.')
@@ -95,8 +95,8 @@ async function read(app: Context, account: Account, { content }: ReadImport): Pr
   return sound('blob_id', await app.inspector.read(sizeBytes, take))
 }
 
-function sound(field: string, reading: Reading): Reading {
-  if (!reading.isMail) throw invalid(field, 'invalid_format', 'This is no mail: it has no header (RFC 5322).')
+function sound(field: string, reading: MessageReading): MessageReading {
+  if (!reading.isMessage) throw invalid(field, 'invalid_format', 'This is no mail: it has no header (RFC 5322).')
   return reading
 }
 

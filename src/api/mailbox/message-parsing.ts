@@ -26,7 +26,7 @@ export const parseMessages = route({
     '`authentication` in `include` adds nothing. 429 for more than 2 at a time.',
   as: 'mailbox',
   permission: 'mailbox.read',
-  atOnce: AT_ONCE,
+  maxConcurrent: AT_ONCE,
   body: record(
     'MessageParsing',
     'Which, and what of them.',
@@ -62,8 +62,8 @@ export const parseMessages = route({
       }
       const { place, sizeBytes } = held
       const take = () => gatherBytes(app.store.contents.read(place, 0, sizeBytes), sizeBytes)
-      const shown = sizeBytes > MAIL_BYTES_MAX ? null : await app.inspector.show(sizeBytes, take, showing)
-      if (shown?.isMail) parsed[id] = presentParsedMessage(shown, include)
+      const shown = sizeBytes > MAIL_BYTES_MAX ? null : await app.inspector.view(sizeBytes, take, showing)
+      if (shown?.isMessage) parsed[id] = presentParsedMessage(shown, include)
       else wrong.push(id)
     }
     return { parsed, not_parsable: wrong, not_found: missing }

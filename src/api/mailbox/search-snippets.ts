@@ -25,7 +25,7 @@ export const listSearchSnippets = route({
     'are looked at in all. 429 for more than 4 at a time.',
   as: 'mailbox',
   permission: 'mailbox.read',
-  atOnce: AT_ONCE,
+  maxConcurrent: AT_ONCE,
   query: Type.Object({
     q,
     ids: Type.Optional({

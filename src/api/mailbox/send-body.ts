@@ -4,7 +4,7 @@ import { type Static, Type } from 'typebox'
 import { invalid } from '../../base/errors.ts'
 import type { BodyReader } from '../../http/body-plan.ts'
 import { Default, Id, parseTime, TimeQuery, Words } from '../../http/schema.ts'
-import type { RoughAttachment } from '../../mime/compose/outgoing-content.ts'
+import type { EncodedAttachment } from '../../mime/compose/outgoing-content.ts'
 import type { NewMail } from '../../outbound/submit/new-mail.ts'
 import {
   addressesOf,
@@ -118,7 +118,7 @@ function readMessage(given: NewMessage): ReadMessage {
   return { mail, uploads }
 }
 
-function attachmentOf(file: MailAttachment, index: number): RoughAttachment {
+function attachmentOf(file: MailAttachment, index: number): EncodedAttachment {
   const { filename, type, content, blob_id: blobId, disposition = 'attachment', content_id: contentId = null } = file
   const place = `attachments.${index}`
   if (content !== undefined && blobId !== undefined) {

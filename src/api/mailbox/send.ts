@@ -5,7 +5,7 @@ import { invalid } from '../../base/errors.ts'
 import type { Context } from '../../context.ts'
 import { answer, route } from '../../http/route.ts'
 import { Id, Nullable, Words } from '../../http/schema.ts'
-import type { RoughAttachment } from '../../mime/compose/outgoing-content.ts'
+import type { EncodedAttachment } from '../../mime/compose/outgoing-content.ts'
 import type { Submitted } from '../../outbound/submit/new-mail.ts'
 import type { Account } from '../../store/records.ts'
 import { record } from '../schemas/record.ts'
@@ -73,7 +73,11 @@ function present(submitted: Submitted) {
 }
 
 /** Puts content the mailbox holds where the body named it. @throws ProductError validation_error not_found */
-async function withUploads(app: Context, account: Account, { mail, uploads }: ReadMessage): Promise<RoughAttachment[]> {
+async function withUploads(
+  app: Context,
+  account: Account,
+  { mail, uploads }: ReadMessage,
+): Promise<EncodedAttachment[]> {
   const attachments = [...mail.attachments]
   const { contents } = app.store
   let room: number = MAILBOX_LIMITS.attachment_upload_bytes_max

@@ -4,7 +4,7 @@ import { Type } from 'typebox'
 import type { SieveText } from '../../directory/sieve-scripts.ts'
 import { answer, route } from '../../http/route.ts'
 import { Default, Id, listOf, pageQuery } from '../../http/schema.ts'
-import { compileScript } from '../../sieve/sieve.ts'
+import { compileScript } from '../../sieve/compile.ts'
 import { DeletedOf } from '../schemas/deleted.ts'
 import { record } from '../schemas/record.ts'
 import {

@@ -101,7 +101,7 @@ const verifyDomain = route({
     'domain (429). 503 when no name server answers: nothing changes then.',
   as: 'team',
   permission: 'domain.verify',
-  pace: { times: 1, seconds: 10 },
+  throttle: { times: 1, seconds: 10 },
   params,
   reply: DomainVerification,
   etag: true,

@@ -58,7 +58,7 @@ const testProvider = route({
   as: 'team',
   permission: 'provider.manage',
   params,
-  pace: TEST_PACE,
+  throttle: TEST_PACE,
   body: record(
     'ProviderTestInput',
     'Whom to send a test mail, if anybody.',

@@ -7,8 +7,13 @@ import type { TeamPrincipal } from '../../directory/principal.ts'
 import type { Team as TeamRecord } from '../../directory/teams.ts'
 import { answer, route } from '../../http/route.ts'
 import { Id, listOf, Nullable, pageQuery, Words } from '../../http/schema.ts'
-import { MEMBER_PERMISSIONS, MEMBER_ROLES, type Member as MemberRecord, type MemberRole } from '../../people/members.ts'
-import type { Invited } from '../../people/people.ts'
+import {
+  MEMBER_PERMISSIONS,
+  MEMBER_ROLES,
+  type TeamMember as MemberRecord,
+  type MemberRole,
+} from '../../people/members.ts'
+import type { InvitedMember } from '../../people/people.ts'
 import { DeletedOf } from '../schemas/deleted.ts'
 import { record } from '../schemas/record.ts'
 import { isoTimeOrNull, TimeOf, TimeOrNull } from '../schemas/time.ts'
@@ -121,7 +126,7 @@ const inviteMember = route({
     requireRole(principal, body.role)
     const team = await app.directory.teams.get(principal.teamId)
     if (team === undefined) throw notFound('team')
-    const reply = (invited: Invited) => ({
+    const reply = (invited: InvitedMember) => ({
       ...{ data: present(invited), status: 202 as const, meta: { link_mailed: invited.isMailed } },
     })
     const invited = await app.people.invite(team, body, (tx, made) => request.keep(tx, reply(made)))

@@ -30,15 +30,15 @@ const testWebhook = route({
   as: 'team',
   permission: 'webhook.manage',
   params: ofWebhook,
-  pace: { times: TESTS_PER_MINUTE, seconds: 60 },
+  throttle: { times: TESTS_PER_MINUTE, seconds: 60 },
   reply: record('WebhookTest', 'What the test event met.', { event_id: Id('event'), delivery: WebhookDelivery }),
   etag: true,
   async handle({ params: { webhook_id }, principal, app, request }) {
     const webhook = await webhookOf(app, principal.teamId, webhook_id)
     request.matches(presentWebhook(webhook))
-    const { eventId, attemptId } = await app.telling.test(webhook, principal.keyId)
+    const { eventId, attemptId } = await app.eventDispatch.test(webhook, principal.keyId)
     const now = app.clock.now()
-    const attempt = await app.telling.attempts.get(webhook.n, attemptId, now)
+    const attempt = await app.eventDispatch.attempts.get(webhook.n, attemptId, now)
     if (attempt === undefined) throw notFound('webhook')
     const version = presentWebhook(await webhookOf(app, principal.teamId, webhook_id))
     return answer({ data: { event_id: eventId, delivery: presentDelivery(attempt, now) }, version })
@@ -64,7 +64,7 @@ const listWebhookDeliveries = route({
   async handle({ params: { webhook_id }, query, after, principal, app }) {
     const webhook = await webhookOf(app, principal.teamId, webhook_id)
     const { event_type: eventType, event_id: eventId, result, limit } = query
-    const page = await app.telling.attempts.list(webhook.n, { eventType, eventId, result, limit, after })
+    const page = await app.eventDispatch.attempts.list(webhook.n, { eventType, eventId, result, limit, after })
     const now = app.clock.now()
     return { items: page.items.map((attempt) => presentDelivery(attempt, now)), next: page.next }
   },
@@ -84,7 +84,7 @@ const readWebhookDelivery = route({
   async handle({ params: { webhook_id, delivery_id }, principal, app }) {
     const webhook = await webhookOf(app, principal.teamId, webhook_id)
     const now = app.clock.now()
-    const attempt = await app.telling.attempts.get(webhook.n, delivery_id, now)
+    const attempt = await app.eventDispatch.attempts.get(webhook.n, delivery_id, now)
     if (attempt === undefined) throw notFound('webhook delivery')
     return presentDeliveryDetail(attempt, now)
   },
@@ -108,11 +108,11 @@ const replayWebhookDelivery = route({
     const webhook = await webhookOf(app, principal.teamId, webhook_id)
     if (request.conditional) {
       const now = app.clock.now()
-      const attempt = await app.telling.attempts.get(webhook.n, delivery_id, now)
+      const attempt = await app.eventDispatch.attempts.get(webhook.n, delivery_id, now)
       if (attempt === undefined) throw notFound('webhook delivery')
       request.matches(presentDeliveryDetail(attempt, now))
     }
-    const { eventId, scheduledAt } = await app.telling.replay(webhook, delivery_id)
+    const { eventId, scheduledAt } = await app.eventDispatch.replay(webhook, delivery_id)
     return answer({ data: { event_id: eventId, scheduled_at: scheduledAt } })
   },
 })

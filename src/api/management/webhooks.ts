@@ -46,7 +46,7 @@ const listWebhooks = route({
   query: pageQuery({ limit: MANAGEMENT_PAGE, status: WebhookStatus }),
   reply: listOf(Webhook),
   async handle({ query: { status, limit }, after, principal, app }) {
-    const page = await app.telling.webhooks.list(principal.teamId, { status, limit, after })
+    const page = await app.eventDispatch.webhooks.list(principal.teamId, { status, limit, after })
     return { items: page.items.map(presentWebhook), next: page.next }
   },
 })
@@ -79,7 +79,7 @@ const createWebhook = route({
   status: 201,
   async handle({ body, principal, app }) {
     await checkNarrowing(app, principal.teamId, body)
-    const { webhook, secret } = await app.telling.webhooks.create(principal.teamId, {
+    const { webhook, secret } = await app.eventDispatch.webhooks.create(principal.teamId, {
       url: body.url,
       eventTypes: checkTypes(body.event_types),
       description: body.description,
@@ -142,7 +142,7 @@ const updateWebhook = route({
       enabled: body.enabled,
     }
     const matches = (current: WebhookRecord) => request.matches(presentWebhook(current))
-    return presentWebhook(await app.telling.update(principal.teamId, webhook_id, input, matches))
+    return presentWebhook(await app.eventDispatch.update(principal.teamId, webhook_id, input, matches))
   },
 })
 
@@ -159,7 +159,7 @@ const deleteWebhook = route({
   etag: true,
   async handle({ params: { webhook_id }, principal, app, request }) {
     const matches = (current: WebhookRecord) => request.matches(presentWebhook(current))
-    await app.telling.webhooks.remove(principal.teamId, webhook_id, matches)
+    await app.eventDispatch.webhooks.remove(principal.teamId, webhook_id, matches)
     return { deleted: true }
   },
 })
@@ -198,7 +198,7 @@ const rotateWebhookSecret = route({
   etag: true,
   async handle({ params: { webhook_id }, body, principal, app, request }) {
     const matches = (current: WebhookRecord) => request.matches(presentWebhook(current))
-    const { webhooks } = app.telling
+    const { webhooks } = app.eventDispatch
     const { webhook, secret } = await webhooks.rotateSecret(principal.teamId, webhook_id, body.grace_seconds, matches)
     const version = presentWebhook(webhook)
     return answer({ data: { ...version, signing_secret: secret }, version })
@@ -207,7 +207,7 @@ const rotateWebhookSecret = route({
 
 /** @throws ProductError not_found */
 export async function webhookOf(app: Context, teamId: string, id: string): Promise<WebhookRecord> {
-  const webhook = await app.telling.webhooks.get(teamId, id)
+  const webhook = await app.eventDispatch.webhooks.get(teamId, id)
   if (webhook === undefined) throw notFound('webhook')
   return webhook
 }

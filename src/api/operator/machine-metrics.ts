@@ -31,9 +31,9 @@ async function readMetrics(app: Context): Promise<string> {
   gauge('queue_in_hand', 'Deliveries that are being handed over.', inHand)
   const age = oldestDueAt === null ? 0 : Math.max(0, app.clock.now() - oldestDueAt) / 1000
   gauge('queue_oldest_due_seconds', 'How long the oldest due delivery has been due.', age)
-  const hooks = await app.telling.backlog()
-  gauge('webhook_events_untold', 'Events nobody has been told of yet.', hooks.untold)
-  gauge('webhook_deliveries_waiting', 'Tellings that wait, retries included.', hooks.waiting)
+  const hooks = await app.eventDispatch.backlog()
+  gauge('webhook_events_untold', 'Events nobody has been told of yet.', hooks.undispatched)
+  gauge('webhook_deliveries_waiting', 'Tellings that wait, retries included.', hooks.pending)
   gauge('webhook_oldest_due_seconds', 'How long the oldest due telling has been due.', Math.max(0, hooks.lagMs) / 1000)
   for (const [name, { counts }] of Object.entries({ mail: app.db, blobs: app.blobsDb })) {
     counter(`${name}_db_commits_total`, `Transactions committed to ${name}.db by this thread.`, counts.commits)

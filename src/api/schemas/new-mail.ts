@@ -3,7 +3,7 @@
 import { type Static, Type } from 'typebox'
 import { Words } from '../../http/schema.ts'
 import { decodeContent } from '../../mime/compose/attachment-rules.ts'
-import type { RoughAttachment, Text } from '../../mime/compose/outgoing-content.ts'
+import type { EncodedAttachment, TextContent } from '../../mime/compose/outgoing-content.ts'
 import type { Address as MailAddress } from '../../mime/message.ts'
 import { record } from './record.ts'
 
@@ -89,13 +89,13 @@ export function addressesOf(given: readonly Person[] = []): MailAddress[] {
 }
 
 /** A body as it travels on. */
-export function textOf(text: string | undefined): Text | null {
+export function textOf(text: string | undefined): TextContent | null {
   if (text === undefined) return null
   return text.length < LONG_TEXT ? text : new TextEncoder().encode(text)
 }
 
 /** @throws ProductError validation_error for content that is no base64 */
-export function fileOf(place: string, file: { filename: string; type?: string; content: string }): RoughAttachment {
+export function fileOf(place: string, file: { filename: string; type?: string; content: string }): EncodedAttachment {
   const decoded = decodeContent(`${place}.content`, file.content)
   // Node cuts small ones from a pool, all of which would travel along between threads.
   const content = decoded.length === decoded.buffer.byteLength ? decoded : new Uint8Array(decoded)

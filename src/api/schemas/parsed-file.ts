@@ -2,7 +2,7 @@
 
 import { type Static, Type } from 'typebox'
 import type { Extraction } from '../../content/extract/extract.ts'
-import type { Fact } from '../../content/extract/extracted.ts'
+import type { FileProperty } from '../../content/extract/extracted-content.ts'
 import { Id, Nullable, Words } from '../../http/schema.ts'
 import { record } from './record.ts'
 
@@ -44,7 +44,7 @@ export function presentParsed(id: string, extraction: Extraction, chars: number)
     text: found === null || found.text === null ? null : text,
     truncated: isCut || found?.more === true,
     char_count: count,
-    metadata: (found?.metadata ?? {}) as Record<string, Fact>,
+    metadata: (found?.metadata ?? {}) as Record<string, FileProperty>,
     entries: found?.entries?.map(({ path, sizeBytes }) => ({ path, size_bytes: sizeBytes })) ?? null,
     untrusted_content: true,
   }

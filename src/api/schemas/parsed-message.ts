@@ -2,7 +2,7 @@
 
 import { type Static, Type } from 'typebox'
 import type { AttachmentPart } from '../../mime/message.ts'
-import type { Shown } from '../../workers/inspect-thread.ts'
+import type { MessageView } from '../../workers/inspect-thread.ts'
 import { presentAddress } from './address.ts'
 import { Attachment } from './attachment.ts'
 import { Message, type MessagePart, presentBodies } from './message.ts'
@@ -35,7 +35,7 @@ export const ParsedMessage = record(
 type ParsedMessage = Static<typeof ParsedMessage>
 
 export function presentParsedMessage(
-  { mail, sizeBytes, bodies, headers }: Shown,
+  { message: mail, sizeBytes, bodies, headers }: MessageView,
   include: ReadonlySet<MessagePart>,
 ): ParsedMessage {
   return {

@@ -3,7 +3,7 @@
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { ProductError } from '../../base/errors.ts'
-import { KeptFile } from '../../db/kept-file.ts'
+import { DatabaseFile } from '../../db/database-file.ts'
 import { formOf } from '../../db/migrate.ts'
 import type { Reader } from '../../db/sql.ts'
 import { mailContents } from '../../outbound/log/named-contents.ts'
@@ -29,18 +29,18 @@ const NAMED_IN = new Map([
  * Reads both databases of `folder` wholly.
  * @throws ProductError service_unavailable when one is damaged, or when content that is named is not there
  */
-export async function lookThrough(folder: string): Promise<Contents> {
-  const mail = new KeptFile(join(folder, 'mail.db'))
-  const blobs = new KeptFile(join(folder, 'blobs.db'))
+export async function inspectDatabases(folder: string): Promise<Contents> {
+  const mail = new DatabaseFile(join(folder, 'mail.db'))
+  const blobs = new DatabaseFile(join(folder, 'blobs.db'))
   try {
-    await mustBeWhole(mail, 'mail.db')
-    await mustBeWhole(blobs, 'blobs.db')
+    await requireIntact(mail, 'mail.db')
+    await requireIntact(blobs, 'blobs.db')
     const counts = await countContents(blobs.read)
     const tables = await mail.tables()
     let messages = 0
     for (const [table, named] of NAMED_IN) {
       if (!tables.has(table)) continue
-      const rows = await mustBeKept(mail.read, blobs.read, named)
+      const rows = await requireStored(mail.read, blobs.read, named)
       if (table === 'messages') messages = rows
     }
     const id = await applianceOf(mail, blobs)
@@ -65,14 +65,14 @@ export function isSame(found: Contents, said: Contents): boolean {
  * The id both databases have; undefined for those of a version that gave none.
  * @throws ProductError service_unavailable when they are of different appliances
  */
-async function applianceOf(mail: KeptFile, blobs: KeptFile): Promise<string | undefined> {
+async function applianceOf(mail: DatabaseFile, blobs: DatabaseFile): Promise<string | undefined> {
   const own = (await mail.tables()).has('appliance') ? await readAppliance(mail.read) : undefined
   const owner = (await blobs.tables()).has('content_owner') ? await readOwner(blobs.read) : undefined
   if (own?.id !== owner?.id) throw damaged('mail.db and blobs.db belong to different appliances.')
   return own?.id
 }
 
-async function mustBeWhole(file: KeptFile, name: string): Promise<void> {
+async function requireIntact(file: DatabaseFile, name: string): Promise<void> {
   const damage = await file.damage().catch((error: Error) => error.message)
   if (damage !== undefined) throw damaged(`${name} is damaged: ${damage.split('\n')[0]}.`)
 }
@@ -95,7 +95,7 @@ async function countContents(blobs: Reader): Promise<{ contents: number; content
 }
 
 /** @returns how many rows name content */
-async function mustBeKept(
+async function requireStored(
   mail: Reader,
   blobs: Reader,
   named: (reader: Reader, after: number, limit: number) => Promise<NamedContent[]>,
@@ -113,7 +113,10 @@ async function mustBeKept(
 }
 
 /** Contents that are named and not, or not wholly, in blobs.db, in hexadecimal; and how many rows name content. */
-export async function missingContents(mail: KeptFile, blobs: KeptFile): Promise<{ named: number; missing: string[] }> {
+export async function missingContents(
+  mail: DatabaseFile,
+  blobs: DatabaseFile,
+): Promise<{ named: number; missing: string[] }> {
   const whole = new Set<string>()
   for (let after: Uint8Array = new Uint8Array(0); ; ) {
     const rows = await keptContents(blobs.read, after, ROWS_AT_ONCE)

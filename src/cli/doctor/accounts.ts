@@ -10,28 +10,28 @@ const UNCHECKED_MS = HOUR_MS
 /** Accounts that are named; the others are counted. */
 const NAMED_MAX = 50
 
-export async function lookAtAccounts({ outbound, clock }: Context): Promise<Finding[]> {
+export async function checkAccounts({ outbound, clock }: Context): Promise<Finding[]> {
   const { working, troubled } = await outbound.providers.health.overview()
-  return judgeAccounts(troubled, working, clock.now())
+  return accountFindings(troubled, working, clock.now())
 }
 
 /** @param troubled accounts in status `error` or `pending`, of all teams @param working how many accounts take messages */
-export function judgeAccounts(troubled: readonly Provider[], working: number, now: number): Finding[] {
+export function accountFindings(troubled: readonly Provider[], working: number, now: number): Finding[] {
   const findings = troubled.flatMap((account) => {
-    const finding = judge(account, now)
+    const finding = accountFinding(account, now)
     return finding === null ? [] : [finding]
   })
   if (findings.length === 0) {
     const many = `${working} sending ${working === 1 ? 'account takes' : 'accounts take'} messages`
-    return [fine('account', `${many}; none is in trouble.`)]
+    return [fine('account', `${many}; none has a problem.`)]
   }
   const more = findings.length - NAMED_MAX
   if (more <= 0) return findings
-  const says = `${more} more sending ${more === 1 ? 'account is' : 'accounts are'} in trouble.`
+  const says = `${more} more sending ${more === 1 ? 'account has' : 'accounts have'} a problem.`
   return [...findings.slice(0, NAMED_MAX), warning('account', says, 'See GET /providers?status=error of each team.')]
 }
 
-function judge({ id, teamId, name, status, statusReason, updatedAt }: Provider, now: number): Finding | null {
+function accountFinding({ id, teamId, name, status, statusReason, updatedAt }: Provider, now: number): Finding | null {
   const who = `The sending account ${name} (${id}) of ${teamId}`
   const test = `POST /providers/${id}/test`
   if (status === 'error') {
@@ -40,5 +40,5 @@ function judge({ id, teamId, name, status, statusReason, updatedAt }: Provider, 
     return warning('account', says, `Correct its settings or reconnect it, then test it: ${test}`)
   }
   if (now - updatedAt < UNCHECKED_MS) return null
-  return warning('account', `${who} still waits for its first check.`, `See whether the appliance runs, then: ${test}`)
+  return warning('account', `${who} has not been checked yet.`, `Check that the appliance runs, then: ${test}`)
 }

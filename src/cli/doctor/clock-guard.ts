@@ -3,7 +3,7 @@
 import type { Context } from '../../context.ts'
 import { type Finding, fine, warning } from './finding.ts'
 
-export function lookAtClockGuard({ guard }: Pick<Context, 'guard'>): Finding {
+export function checkClockGuard({ guard }: Pick<Context, 'guard'>): Finding {
   const complaint = guard.complaint()
   if (complaint === null)
     return fine('clock_jump', 'The clock agrees with what was last seen; retention and expiry run.')

@@ -1,7 +1,7 @@
 // What `doctor --deep` finds by reading both databases from end to end, beside an appliance at work or without one.
 
 import { join } from 'node:path'
-import { KeptFile } from '../../db/kept-file.ts'
+import { DatabaseFile } from '../../db/database-file.ts'
 import { recount, type WrongCounts } from '../../store/recount.ts'
 import { missingContents } from '../backup/contents.ts'
 import { type Finding, failing, fine, warning } from './finding.ts'
@@ -9,36 +9,40 @@ import { type Finding, failing, fine, warning } from './finding.ts'
 const NAMED_MAX = 3
 const RESTORE = 'Restore the newest whole backup: mailstead restore <file> into an empty folder.'
 
-export async function lookDeep(folder: string): Promise<Finding[]> {
-  const mail = new KeptFile(join(folder, 'mail.db'))
-  const blobs = new KeptFile(join(folder, 'blobs.db'))
+export async function checkDatabases(folder: string): Promise<Finding[]> {
+  const mail = new DatabaseFile(join(folder, 'mail.db'))
+  const blobs = new DatabaseFile(join(folder, 'blobs.db'))
   try {
     // Content is erased only after its last name is: both moments, in this order, fit.
     await mail.hold()
     await blobs.hold()
-    const pages = [await lookAtPages(mail, 'mail.db'), await lookAtPages(blobs, 'blobs.db')]
+    const pages = [await checkPages(mail, 'mail.db'), await checkPages(blobs, 'blobs.db')]
     // What is read from damaged pages says nothing.
     if (pages.some(({ level }) => level === 'fail')) return pages
-    return [...pages, judgeMissing(await missingContents(mail, blobs)), judgeCounts(await recount(mail.read))]
+    return [
+      ...pages,
+      missingContentFinding(await missingContents(mail, blobs)),
+      countsFinding(await recount(mail.read)),
+    ]
   } finally {
     await mail.close()
     await blobs.close()
   }
 }
 
-async function lookAtPages(file: KeptFile, name: string): Promise<Finding> {
+async function checkPages(file: DatabaseFile, name: string): Promise<Finding> {
   const damage = await file.quickDamage().catch((error: Error) => error.message)
   if (damage === undefined) return fine('database', `${name} has no damaged pages.`)
   return failing('database', `${name} is damaged: ${damage.split('\n')[0]}.`, RESTORE)
 }
 
-function judgeMissing({ named, missing }: { named: number; missing: string[] }): Finding {
+function missingContentFinding({ named, missing }: { named: number; missing: string[] }): Finding {
   if (missing.length === 0) return fine('contents', `blobs.db has every content that mail.db names (${named} rows).`)
   const says = `${missing.length} contents that mail.db names are missing from blobs.db: ${some(missing)}.`
   return failing('contents', says, RESTORE)
 }
 
-export function judgeCounts(wrong: WrongCounts): Finding {
+export function countsFinding(wrong: WrongCounts): Finding {
   const parts = Object.entries(wrong).filter(([, ids]) => ids.length > 0)
   if (parts.length === 0) return fine('counts', 'The counts of folders, threads and quotas agree with the messages.')
   const says = parts.map(([what, ids]: [string, string[]]) => `${ids.length} ${what} (${some(ids)})`).join(', ')

@@ -1,4 +1,4 @@
-// What DNS says of every domain, looked at without moving any of them on.
+// Checks the DNS records of every domain without changing their status.
 
 import type { Context } from '../../context.ts'
 import { isReserved } from '../../directory/domain-name.ts'
@@ -8,24 +8,24 @@ import { type Finding, failing, fine, warning } from './finding.ts'
 
 const PAGE = 100
 const AT_ONCE = 10
-/** Domains looked at; whoever has more is told so. */
+/** Domains that are checked; a warning names the limit. */
 const DOMAINS_MAX = 500
 
-export async function lookAtDomains(app: Context): Promise<Finding[]> {
+export async function checkDomains(app: Context): Promise<Finding[]> {
   const domains = await everyDomain(app)
   const findings: Finding[] = []
   for (let at = 0; at < Math.min(domains.length, DOMAINS_MAX); at += AT_ONCE) {
     const group = domains.slice(at, Math.min(at + AT_ONCE, DOMAINS_MAX))
-    findings.push(...(await Promise.all(group.map((domain) => lookAtDomain(app, domain)))).flat())
+    findings.push(...(await Promise.all(group.map((domain) => checkDomain(app, domain)))).flat())
   }
   if (domains.length > DOMAINS_MAX) {
-    const says = `There are more than ${DOMAINS_MAX} domains; the others were not looked at.`
-    findings.push(warning('domain', says, 'Look at one of them with mailstead domain verify.'))
+    const says = `There are more than ${DOMAINS_MAX} domains; the others were not checked.`
+    findings.push(warning('domain', says, 'Check one of them with mailstead domain verify.'))
   }
   return findings
 }
 
-/** Those somebody outside may know. */
+/** All domains but reserved names, which do not exist in public DNS. */
 async function everyDomain({ directory }: Context): Promise<Domain[]> {
   const found: Domain[] = []
   const teams = (await directory.teams.list()).map(({ id }) => id)
@@ -40,20 +40,20 @@ async function everyDomain({ directory }: Context): Promise<Domain[]> {
   return found
 }
 
-async function lookAtDomain({ directory }: Context, domain: Domain): Promise<Finding[]> {
+async function checkDomain({ directory }: Context, domain: Domain): Promise<Finding[]> {
   const { verification, checks } = await directory.domains.inspect(domain)
   const { name, teamId } = domain
   if (verification === 'unknown') {
     const says = `The name servers of ${name} did not answer.`
-    return [warning('domain', says, 'Look again later; if it stays so, ask whoever runs them.')]
+    return [warning('domain', says, 'Run this again later; if this persists, ask their operator.')]
   }
-  // Nobody has to prove to the appliance that its own name is its own.
+  // The appliance's own domain needs no verification record.
   const wanted = checks.filter(({ record }) => !(record === 'verification' && teamId === SYSTEM_TEAM_ID))
   const missing = wanted
     .filter(({ ok }) => !ok)
     .map(({ record, required, name: at, expected, found }) => {
       const seen = found.length === 0 ? 'nothing was found' : `found: ${found[0]}`
-      const says = `${name}: the ${record} record at ${at} is not as it should be; ${seen}.`
+      const says = `${name}: the ${record} record at ${at} is wrong; ${seen}.`
       return (required ? failing : warning)('domain', says, `Set it to: ${expected}`)
     })
   return missing.length > 0 ? missing : [fine('domain', `${name} has all its records.`)]

@@ -17,7 +17,7 @@ const DAY_MS = 86_400_000
 const RENEWAL_DAYS = 14
 
 /** Whether the data folder is there to be looked into; a doctor makes none. */
-export async function lookAtFolder(dataDir: string): Promise<Finding> {
+export async function checkFolder(dataDir: string): Promise<Finding> {
   const path = resolve(dataDir)
   if (existsSync(join(path, RESTORING))) {
     const says = `A restore into ${path} is under way or was cut short.`
@@ -31,7 +31,7 @@ export async function lookAtFolder(dataDir: string): Promise<Finding> {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') {
       return failing(
         'data_folder',
-        `${path} holds no appliance.`,
+        `${path} is not a data folder.`,
         'Set DATA_DIR to its folder, or run mailstead setup.',
       )
     }
@@ -40,21 +40,21 @@ export async function lookAtFolder(dataDir: string): Promise<Finding> {
   }
 }
 
-export async function lookAtDisk(dataDir: string): Promise<Finding> {
+export async function checkDisk(dataDir: string): Promise<Finding> {
   const { bavail, bsize } = await statfs(dataDir)
-  return judgeFree(bavail * bsize)
+  return freeSpaceFinding(bavail * bsize)
 }
 
 /** @param free bytes this user may still write */
-export function judgeFree(free: number): Finding {
+export function freeSpaceFinding(free: number): Finding {
   const says = `${Math.floor(free / MIB)} MiB are free for the data folder.`
-  const advice = 'Free some, or move the data folder to a larger disk: without space no mail is taken.'
+  const advice = 'Free some, or move the data folder to a larger disk: without space no message is accepted.'
   if (free < FREE_FAIL_BYTES) return failing('disk', says, advice)
   return free < FREE_WARN_BYTES ? warning('disk', says, advice) : fine('disk', says)
 }
 
 /** A clock that was set back is behind what has been written already. */
-export async function lookAtClock(dataDir: string, now: number): Promise<Finding> {
+export async function checkClock(dataDir: string, now: number): Promise<Finding> {
   const { mtimeMs } = await stat(join(dataDir, 'mail.db'))
   const time = new Date(now).toISOString()
   if (mtimeMs <= now + CLOCK_SLACK_MS) return fine('clock', `The clock says ${time}.`)
@@ -63,11 +63,11 @@ export async function lookAtClock(dataDir: string, now: number): Promise<Finding
 }
 
 /** The certificate STARTTLS shows. */
-export function lookAtCertificate(pem: string, hosts: readonly string[], now: number): Finding[] {
+export function checkCertificate(pem: string, hosts: readonly string[], now: number): Finding[] {
   const certificate = new X509Certificate(pem)
   const [from, to] = [certificate.validFromDate.getTime(), certificate.validToDate.getTime()]
   const days = Math.floor((to - now) / DAY_MS)
-  const renew = 'Renew the files of TLS_CERT_FILE and TLS_KEY_FILE, then start the appliance anew.'
+  const renew = 'Renew the files of TLS_CERT_FILE and TLS_KEY_FILE, then restart the appliance.'
   if (now < from) {
     const says = `The certificate is valid only from ${certificate.validFromDate.toISOString()}.`
     return [failing('tls', says, 'Check the clock, or take the certificate into use later.')]
@@ -78,8 +78,10 @@ export function lookAtCertificate(pem: string, hosts: readonly string[], now: nu
     .map((host) => warning('tls', `The certificate does not name ${host}.`, 'Get one that names every mail host.'))
   if (days < RENEWAL_DAYS) findings.push(warning('tls', `The certificate ends in ${days} days.`, renew))
   if (certificate.checkIssued(certificate)) {
-    const says = 'The certificate is signed by itself; senders that insist on a trusted one (MTA-STS, DANE) stay away.'
+    const says = 'The certificate is self-signed; senders that require a trusted one (MTA-STS, DANE) do not deliver.'
     findings.push(warning('tls', says, 'Set TLS_CERT_FILE and TLS_KEY_FILE to a certificate of an authority.'))
   }
-  return findings.length > 0 ? findings : [fine('tls', `The certificate names the mail hosts and holds ${days} days.`)]
+  return findings.length > 0
+    ? findings
+    : [fine('tls', `The certificate names the mail hosts and is valid for ${days} days.`)]
 }

@@ -1,4 +1,4 @@
-// What DNS says of the mail hosts: their addresses, and the names of these addresses.
+// Checks the DNS records of the mail hosts: addresses, reverse DNS, and the records for sending and reports.
 
 import ipaddr from 'ipaddr.js'
 import { isPublicAddress } from '../../base/public-address.ts'
@@ -16,22 +16,22 @@ interface Answer {
   sure: boolean
 }
 
-export async function lookAtHosts(resolver: Resolver, hosts: readonly string[]): Promise<Finding[]> {
+export async function checkHosts(resolver: Resolver, hosts: readonly string[]): Promise<Finding[]> {
   const known = hosts.filter((host) => !isReserved(host))
-  const found = (await Promise.all(known.map((host) => lookAtHost(resolver, host)))).flat()
+  const found = (await Promise.all(known.map((host) => checkHost(resolver, host)))).flat()
   // Mail leaves under the first name, and reports come back to it.
-  return [...found, ...(known[0] === undefined ? [] : await lookAtRecords(resolver, known[0]))]
+  return [...found, ...(known[0] === undefined ? [] : await checkHostRecords(resolver, known[0]))]
 }
 
-async function lookAtRecords(resolver: Resolver, host: string): Promise<Finding[]> {
+async function checkHostRecords(resolver: Resolver, host: string): Promise<Finding[]> {
   const wanted = hostRecords(host, bounceDomain(host))
-  const looks = await Promise.all(wanted.map((record) => lookAtRecord(resolver, record)))
+  const looks = await Promise.all(wanted.map((record) => checkHostRecord(resolver, record)))
   const wrong = looks.filter((one) => one !== null)
-  return wrong.length > 0 ? wrong : [fine('host_records', `${host} may send, and reports find their way to it.`)]
+  return wrong.length > 0 ? wrong : [fine('host_records', `${host} may send, and reports reach it.`)]
 }
 
 /** Null for a record that does its work: others may stand beside what we ask for. */
-async function lookAtRecord(resolver: Resolver, { name, type, value }: ZoneRecord): Promise<Finding | null> {
+async function checkHostRecord(resolver: Resolver, { name, type, value }: ZoneRecord): Promise<Finding | null> {
   // Any name stands for all of them.
   const { values, sure } = await ask(resolver, name.replace('*', 'any'), type)
   if (!sure) return unasked('host_records', name)
@@ -40,7 +40,7 @@ async function lookAtRecord(resolver: Resolver, { name, type, value }: ZoneRecor
   return warning('host_records', `The ${type} record ${name} is missing.`, `Set it to: ${value}`)
 }
 
-async function lookAtHost(resolver: Resolver, host: string): Promise<Finding[]> {
+async function checkHost(resolver: Resolver, host: string): Promise<Finding[]> {
   const [four, six] = await Promise.all([ask(resolver, host, 'A'), ask(resolver, host, 'AAAA')])
   const addresses = [...four.values, ...six.values].slice(0, ADDRESSES_MAX)
   if (addresses.length === 0) {
@@ -56,17 +56,18 @@ async function lookAtHost(resolver: Resolver, host: string): Promise<Finding[]> 
           `${host} is ${inside.join(', ')}, which cannot be reached from outside.`,
           `Let ${host} name the public address of this machine.`,
         )
-  const reverse = addresses.filter(isPublicAddress).map((address) => lookAtReverse(resolver, host, address))
+  const reverse = addresses.filter(isPublicAddress).map((address) => checkReverseDns(resolver, host, address))
   return [found, ...(await Promise.all(reverse))]
 }
 
-async function lookAtReverse(resolver: Resolver, host: string, address: string): Promise<Finding> {
+async function checkReverseDns(resolver: Resolver, host: string, address: string): Promise<Finding> {
   const name = reverseName(address)
   const { values, sure } = await ask(resolver, name, 'PTR')
-  if (values.includes(host)) return fine('reverse_dns', `${address} is called ${host}.`)
+  if (values.includes(host)) return fine('reverse_dns', `The PTR record of ${address} is ${host}.`)
   if (!sure) return unasked('reverse_dns', name)
-  const says = values.length === 0 ? `${address} has no name.` : `${address} is called ${values[0]}, not ${host}.`
-  const advice = `Have whoever gave you the address set its name to ${host}: many refuse mail without it.`
+  const says =
+    values.length === 0 ? `${address} has no PTR record.` : `The PTR record of ${address} is ${values[0]}, not ${host}.`
+  const advice = `Ask the provider of the address to set its PTR record to ${host}: many servers reject mail without it.`
   return warning('reverse_dns', says, advice)
 }
 
@@ -79,7 +80,7 @@ export function reverseName(address: string): string {
 
 function unasked(check: string, name: string): Finding {
   const says = `No name server answered for ${name}.`
-  return warning(check, says, 'Check the network and DNS_SERVERS, then look again.')
+  return warning(check, says, 'Check the network and DNS_SERVERS, then run mailstead doctor again.')
 }
 
 /** Hosts and addresses are texts, mail servers have a rank, texts come in pieces. */

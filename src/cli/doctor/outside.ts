@@ -1,4 +1,4 @@
-// Port 25 in both directions, tried for real: whether this machine is reached by its public name, and whether it reaches others.
+// Connects to port 25 in both directions: to this machine by its public name, and to mail servers of others.
 
 import type { Resolver } from '../../base/resolver.ts'
 import type { Config } from '../../config/config.ts'
@@ -27,7 +27,7 @@ export function notTried(config: Config): Finding[] {
 }
 
 /** Greets our own mail host as a stranger would. @param port another one only for tests */
-export async function lookAtWayIn(resolver: Resolver, config: Config, port = SMTP_PORT): Promise<Finding[]> {
+export async function checkInboundPort(resolver: Resolver, config: Config, port = SMTP_PORT): Promise<Finding[]> {
   const host = config.MAIL_HOSTS[0]!
   if (isReserved(host)) return []
   const addresses = await ask<string>(resolver, host, 'A').then(async (found) =>
@@ -38,7 +38,7 @@ export async function lookAtWayIn(resolver: Resolver, config: Config, port = SMT
 }
 
 async function greet(host: string, address: string, port: number): Promise<Finding> {
-  const { said, fault } = await converse(address, port, TIMEOUT_MS)
+  const { said, failure: fault } = await converse(address, port, TIMEOUT_MS)
   const [, name] = /^220[ -](\S+)/.exec(said) ?? []
   if (name?.toLowerCase() === host) return fine('port_25_in', `Port ${port} of ${address} greets as ${host}.`)
   if (name !== undefined) {
@@ -52,26 +52,26 @@ async function greet(host: string, address: string, port: number): Promise<Findi
 }
 
 /** Greets a mail server of others and leaves. Many providers of networks close this port. */
-export async function lookAtWayOut(resolver: Resolver, config: Config): Promise<Finding[]> {
+export async function checkOutboundPort(resolver: Resolver, config: Config): Promise<Finding[]> {
   if (isReserved(config.MAIL_HOSTS[0]!)) return []
   if (!config.DIRECT_DELIVERY) return [fine('port_25_out', 'Mail leaves through sending accounts alone.')]
-  const faults: string[] = []
+  const failures: string[] = []
   for (const domain of OTHERS) {
     const [first] = (await ask<MailExchange>(resolver, domain, 'MX')).sort((a, b) => a.priority - b.priority)
     if (first === undefined) continue
-    const { said, fault } = await converse(first.exchange, config.DIRECT_PORT, TIMEOUT_MS)
+    const { said, failure: fault } = await converse(first.exchange, config.DIRECT_PORT, TIMEOUT_MS)
     if (/^220[ -]/.test(said)) {
       return [fine('port_25_out', `Port ${config.DIRECT_PORT} of ${first.exchange} answers: mail can leave.`)]
     }
-    faults.push(`${first.exchange}: ${fault ?? 'another reply'}`)
+    failures.push(`${first.exchange}: ${fault ?? 'another reply'}`)
   }
-  if (faults.length === 0) {
-    const says = `No name server told the mail servers of ${OTHERS.join(' and ')}.`
-    return [warning('port_25_out', says, 'Check the network and DNS_SERVERS, then look again.')]
+  if (failures.length === 0) {
+    const says = `No name server answered for the MX records of ${OTHERS.join(' and ')}.`
+    return [warning('port_25_out', says, 'Check the network and DNS_SERVERS, then run mailstead doctor again.')]
   }
-  const says = `Port ${config.DIRECT_PORT} of others does not answer (${faults.join('; ')}): mail does not leave.`
+  const says = `Port ${config.DIRECT_PORT} of others does not answer (${failures.join('; ')}): mail cannot be sent.`
   const advice =
-    'Have whoever gave you the network open it, or send through an account of a provider and set DIRECT_DELIVERY to false.'
+    'Ask the network provider to open it, or send through an account of a provider and set DIRECT_DELIVERY to false.'
   return [failing('port_25_out', says, advice)]
 }
 

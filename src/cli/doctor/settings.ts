@@ -1,4 +1,4 @@
-// Settings that are right each for itself and wrong together.
+// Checks settings that are valid on their own but inconsistent together.
 
 import type { Config } from '../../config/config.ts'
 import { isReserved } from '../../directory/domain-name.ts'
@@ -6,22 +6,22 @@ import { type Finding, fine, warning } from './finding.ts'
 
 const PUBLIC_SMTP_PORT = 25
 
-export function lookAtSettings(config: Config): Finding[] {
-  const findings = [...lookAtNames(config), ...lookAtLinks(config)]
-  return findings.length > 0 ? findings : [fine('settings', 'The settings go together.')]
+export function checkSettings(config: Config): Finding[] {
+  const findings = [...checkNames(config), ...checkLinks(config)]
+  return findings.length > 0 ? findings : [fine('settings', 'The settings are consistent.')]
 }
 
-function lookAtLinks(config: Config): Finding[] {
+function checkLinks(config: Config): Finding[] {
   if (!config.SIGN_IN_LINKS_TO_LOCAL) return []
   const says =
-    'Links that sign in are mailed to mailboxes of this appliance: whoever holds a key of one can sign in as its owner.'
+    'Links that sign in are mailed to mailboxes of this appliance: a key of such a mailbox is enough to sign in as its owner.'
   return [warning('settings', says, 'Set SIGN_IN_LINKS_TO_LOCAL to false, and sign in with mailstead login-link.')]
 }
 
-function lookAtNames(config: Config): Finding[] {
+function checkNames(config: Config): Finding[] {
   const host = config.MAIL_HOSTS[0]!
   if (isReserved(host)) {
-    const says = `The mail host is ${host}, which nobody outside can find.`
+    const says = `The mail host is ${host}, which does not exist in public DNS.`
     return [warning('settings', says, 'Set MAIL_HOSTS to the public name of this machine; until then this is a trial.')]
   }
   const findings: Finding[] = []

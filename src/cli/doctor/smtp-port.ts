@@ -1,4 +1,4 @@
-// Whether our SMTP port answers as a mail server of others will want it to.
+// Checks that the SMTP port greets and offers STARTTLS.
 
 import { connect } from 'node:net'
 import type { Config } from '../../config/config.ts'
@@ -16,13 +16,13 @@ const WILDCARDS = new Map([
 interface Dialogue {
   said: string
   /** A code of Node (`ECONNREFUSED`), `timeout` or `flood`; null when it was brought to its end. */
-  fault: string | null
+  failure: string | null
 }
 
-export async function lookAtSmtp(config: Config, timeoutMs = TIMEOUT_MS): Promise<Finding> {
+export async function checkSmtp(config: Config, timeoutMs = TIMEOUT_MS): Promise<Finding> {
   const host = WILDCARDS.get(config.SMTP_BIND) ?? config.SMTP_BIND
   const where = `Port ${config.SMTP_PORT}`
-  const { said, fault } = await converse(host, config.SMTP_PORT, timeoutMs)
+  const { said, failure: fault } = await converse(host, config.SMTP_PORT, timeoutMs)
   if (fault === 'ECONNREFUSED') {
     return warning('smtp', `${where} is closed: the appliance does not run.`, 'Start it with mailstead serve.')
   }
@@ -47,10 +47,10 @@ export function converse(host: string, port: number, timeoutMs: number): Promise
     let said = ''
     let step = 0
     const socket = connect({ host, port })
-    const end = (fault: string | null) => {
+    const end = (failure: string | null) => {
       clearTimeout(timer)
       socket.destroy()
-      done({ said, fault })
+      done({ said, failure })
     }
     // Of the whole dialogue: a server that drips one byte a second must not hold us.
     const timer = setTimeout(() => end('timeout'), timeoutMs)

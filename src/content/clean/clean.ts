@@ -1,4 +1,4 @@
-// What a message says, whichever of its bodies says it.
+// Clean content of a message, from its text or HTML body.
 
 import { type CleanContent, type CleanOptions, type CleanSource, contentOf, mayBeStub, textLines } from './content.ts'
 import { type HtmlLines, htmlLines } from './html-lines.ts'
@@ -14,7 +14,7 @@ export function cleanContent(source: CleanSource, options: CleanOptions): CleanC
   return contentOf(useHtml ? read : textLines(text ?? ''), source, options)
 }
 
-/** The HTML says much more than a text that may be a stub. */
+/** Whether the text is only a stub: the HTML is much longer. */
 function isStub(text: string, html: HtmlLines): boolean {
   const words = text.trim()
   if (words === '') return true

@@ -1,26 +1,26 @@
-// What a message says, from its lines: without quoted history, signatures and characters nobody sees. Reads plain text only; HTML is read
-// in clean.ts, which loads what reads style sheets.
+// Builds clean content from lines: without quoted history, signatures and invisible characters. Reads plain text only; HTML is read
+// in clean.ts, which loads the style sheet parser.
 
 import { hostOf, isHomoglyph } from './homoglyphs.ts'
 import type { HtmlLines } from './html-lines.ts'
 import { withoutInvisible, withoutWidthless } from './invisible.ts'
 import {
   type CleanFormat,
-  type Layout,
+  type ContentLink,
   LINES_MAX,
   LINKS_MAX,
   type Line,
-  type Link,
+  type LineLayout,
   type LinkStyle,
   plainLine,
-  type Span,
   TARGET_MAX,
   TEXT_MAX,
+  type TextSpan,
 } from './line.ts'
 import { writeMarkdown } from './markdown.ts'
-import { type Share, sharesOf } from './split.ts'
+import { classifyLines, type LineRole } from './split.ts'
 
-export type { CleanFormat, Link, LinkStyle } from './line.ts'
+export type { CleanFormat, ContentLink, LinkStyle } from './line.ts'
 
 export const WARNINGS = [
   'hidden_text_removed',
@@ -30,11 +30,11 @@ export const WARNINGS = [
 ] as const
 export type Warning = (typeof WARNINGS)[number]
 
-/** The bodies of a mail, decoded; null where it has none. */
+/** The decoded bodies of a message; null when it has none. */
 export interface CleanSource {
   text: string | null
   html: string | null
-  /** The bodies go on behind what was read of them. */
+  /** The bodies are longer than what was read. */
   incomplete: boolean
   /** Domain of the From address, "" without one. */
   fromDomain: string
@@ -42,7 +42,7 @@ export interface CleanSource {
 
 export interface CleanOptions {
   format: CleanFormat
-  /** Characters (Unicode code points) of each text that is given. */
+  /** Maximum characters (Unicode code points) of each returned text. */
   chars: number
   includeQuoted: boolean
   includeSignature: boolean
@@ -54,25 +54,25 @@ export interface CleanContent {
   truncated: boolean
   /** Code points of `content`. */
   charCount: number
-  /** What was cut and given apart; null where nothing was. */
+  /** Removed parts, returned separately; null when there are none. */
   quoted: string | null
   signature: string | null
-  links: Link[]
+  links: ContentLink[]
   warnings: Warning[]
 }
 
-/** Texts that tell people to look at the HTML: some programs put them where the text belongs. */
+/** Text bodies that only refer to the HTML: some programs generate them. */
 const STUB_MAX = 400
 const STUB =
   /\b(?:html|browser|online version|webversion|web version|navigateur|navegador|view (?:it|this|the)|ansehen|anzeigen)\b/i
 
-/** The text says nothing, or little more than where to find it: the HTML decides which of the two is read. */
+/** Whether the text is empty or may only refer to the HTML: then the HTML is compared with it. */
 export function mayBeStub(text: string): boolean {
   const words = text.trim()
   return words === '' || (words.length <= STUB_MAX && STUB.test(words))
 }
 
-/** The content of lines that were read. Deterministic, linear in them, never throws. */
+/** Clean content of lines. Deterministic, linear, never throws. */
 export function contentOf(read: HtmlLines, source: CleanSource, options: CleanOptions): CleanContent {
   const hidden = { found: read.hidden }
   const lines = read.lines.map((line) => {
@@ -80,17 +80,17 @@ export function contentOf(read: HtmlLines, source: CleanSource, options: CleanOp
     hidden.found ||= found
     return { ...line, text, layout: options.format === 'markdown' ? visibleLayout(line.layout) : line.layout }
   })
-  const shares = sharesOf(lines)
-  const has = (share: Share) => shares.includes(share)
-  const isShown = (share: Share) =>
+  const shares = classifyLines(lines)
+  const has = (share: LineRole) => shares.includes(share)
+  const isShown = (share: LineRole) =>
     share === 'own' || (share === 'quoted' ? options.includeQuoted : options.includeSignature)
-  const join = (wanted: (share: Share) => boolean) =>
+  const join = (wanted: (share: LineRole) => boolean) =>
     joined(
       lines.filter((_, at) => wanted(shares[at]!)),
       options.format,
     )
   const content = cut(join(isShown), options.chars)
-  const apart = (share: Share) =>
+  const apart = (share: LineRole) =>
     has(share) && !isShown(share)
       ? cut(
           join((one) => one === share),
@@ -126,9 +126,9 @@ export function textLines(text: string): HtmlLines {
   }
 }
 
-/** The addresses a plain text spells out. */
-function textLinks(text: string): Link[] {
-  const found = new Map<string, Link>()
+/** The URLs in a plain text. */
+function textLinks(text: string): ContentLink[] {
+  const found = new Map<string, ContentLink>()
   for (const [match] of text.matchAll(/\bhttps?:\/\/[^\s<>"'\u0000-\u001f]{1,2048}/gi)) {
     const url = match.replace(/[.,;:!?)\]}'"*_]{1,20}$/, '')
     if (url.length <= TARGET_MAX) found.set(url, { text: url, url })
@@ -137,7 +137,7 @@ function textLinks(text: string): Link[] {
   return [...found.values()]
 }
 
-/** The lines in the format that is asked for; of several empty ones one is left. */
+/** The lines in the requested format; consecutive empty lines are reduced to one. */
 function joined(lines: readonly Line[], format: CleanFormat): string {
   if (format === 'markdown') return writeMarkdown(lines).toWellFormed()
   const out: string[] = []
@@ -149,16 +149,16 @@ function joined(lines: readonly Line[], format: CleanFormat): string {
   return out.join('\n').toWellFormed()
 }
 
-/** The spans of a line without what nobody sees. */
-function visibleLayout(layout: Layout): Layout {
+/** The spans of a line without invisible characters. */
+function visibleLayout(layout: LineLayout): LineLayout {
   if (layout.form === 'words') return { ...layout, spans: visibleSpans(layout.spans) }
   return layout.form === 'row' ? { ...layout, cells: layout.cells.map(visibleSpans) } : layout
 }
 
-function visibleSpans(spans: readonly Span[]): Span[] {
+function visibleSpans(spans: readonly TextSpan[]): TextSpan[] {
   const whole = spans.map(({ text }) => text).join('')
   const seen = spans.map((span) => ({ ...span, text: withoutInvisible(span.text).text }))
-  // A run that crosses from one span into the next shows only in the whole.
+  // A run of invisible characters across spans is found only in the whole text.
   if (withoutInvisible(whole).text === seen.map(({ text }) => text).join('')) return seen
   return seen.map((span) => ({ ...span, text: withoutWidthless(span.text) }))
 }

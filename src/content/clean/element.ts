@@ -1,4 +1,4 @@
-// One element of a mail's HTML: how it looks, and what it holds.
+// Properties of an element of an HTML message: style, visibility and role.
 
 import type { StyleSheet } from '../../html/css/style-sheet.ts'
 import { decodeEntities } from '../../html/entities.ts'
@@ -6,17 +6,17 @@ import { attribute } from '../../html/tokens.ts'
 import { type Looks, looksOf, PLAIN } from '../../html/visibility.ts'
 import { classesOf, type Mark, markOf, type Named } from './marks.ts'
 
-/** Characters of an attribute that are looked at. */
+/** Examined characters of an attribute. */
 const ATTRIBUTE_MAX = 2048
 
-/** Elements that show nothing in a mail. */
+/** Elements whose content mail programs do not show. */
 const UNSEEN = new Set(
   'head template noscript object audio video canvas map select datalist svg math rp applet'.split(' '),
 )
 
 export interface Described extends Named {
   looks: Looks
-  /** No program shows what is in it. */
+  /** Its content is never shown. */
   isUnseen: boolean
   isPre: boolean
   quoted: boolean
@@ -71,7 +71,7 @@ export function describe(tag: string, attributes: string, outer: Described, shee
   }
 }
 
-/** `dialog` and what pops up are not there before somebody asks for them. */
+/** `dialog` and popovers are hidden initially. */
 function isShut(tag: string, attributes: string): boolean {
   if (tag === 'dialog') return attribute(attributes, 'open') === null
   return attributes.includes('popover') && attribute(attributes, 'popover') !== null

@@ -1,11 +1,11 @@
-// Domain names that are made to look like others.
+// Detects domain names that imitate others (homoglyphs).
 
 import { domainToUnicode } from 'node:url'
 
-/** Letters of other scripts that look like a Latin one. */
+/** Letters of other scripts that look like Latin letters. */
 const LOOK_LATIN = /^[асԁеһіјӏорԛѕԝхуүгпкмтвнԍո-օαειοκνρτυχωɑɡıіοⅼƙ0-9-]+$/u
 
-/** True for a name with a label that mixes scripts, or is spelled in another one to read like Latin letters. */
+/** True for a name with a label that mixes scripts, or consists of letters of another script that look Latin. */
 export function isHomoglyph(host: string): boolean {
   const name = host.includes('xn--') ? domainToUnicode(host) : host
   if (/^[\x00-\x7f]*$/.test(name)) return false

@@ -1,4 +1,4 @@
-// The lines a reader sees of an HTML mail, and what of it he does not see.
+// Converts an HTML body to the visible lines, and reports hidden content.
 
 import { StyleSheet } from '../../html/css/style-sheet.ts'
 import { decodeEntities } from '../../html/entities.ts'
@@ -8,18 +8,18 @@ import { isSeen } from '../../html/visibility.ts'
 import { type Described, describe, pageOf } from './element.ts'
 import {
   type CleanFormat,
+  type ContentLink,
   LINES_MAX,
   LINKS_MAX,
   type Line,
-  type Link,
   type LinkStyle,
-  type Span,
   type SpanLink,
   TARGET_MAX,
+  type TextSpan,
 } from './line.ts'
-import { LineWriter, type Look } from './line-writer.ts'
+import { LineWriter, type TextStyle } from './line-writer.ts'
 
-/** Characters of HTML that are looked at. */
+/** Examined characters of HTML. */
 export const HTML_MAX = 2 * 1024 * 1024
 const LABEL_MAX = 300
 const INDENT_MAX = 8
@@ -29,14 +29,14 @@ const APART = new Set('p h1 h2 h3 h4 h5 h6 ul ol dl table blockquote pre figure'
 
 export interface HtmlLines {
   lines: Line[]
-  links: Link[]
-  /** Words were there that no reader sees. */
+  links: ContentLink[]
+  /** Hidden text was removed. */
   hidden: boolean
-  /** Pictures would have been fetched from elsewhere. */
+  /** There were remote images. */
   remoteImages: boolean
-  /** Where the HTML ended for us: it is longer, or works out too much. */
+  /** The HTML exceeded a limit of size or work. */
   cut: boolean
-  /** Steps that were made to find open elements and rules: grows as the HTML does. */
+  /** Steps for finding open elements and rules: linear in the HTML. */
   work: number
 }
 
@@ -50,7 +50,7 @@ interface OpenLink {
   target: SpanLink
   label: string
   /** The line its words began on. */
-  line: readonly Span[]
+  line: readonly TextSpan[]
 }
 
 /** Linear in the HTML, of which HTML_MAX characters count; never throws. */
@@ -81,13 +81,13 @@ class Reader implements HtmlReader {
   readonly #style: LinkStyle
   readonly #writer = new LineWriter()
   readonly #open = new OpenElements<Element>((element) => this.#leave(element))
-  readonly #links: Link[] = []
+  readonly #links: ContentLink[] = []
   readonly #known = new Set<string>()
   #hidden = false
   #remote = false
-  /** From here on everything is an earlier mail. */
+  /** Everything from here on is an earlier message. */
   #quotedFromHere = false
-  /** Something hidden is nested deeper than is kept: nothing behind it is shown. */
+  /** Hidden content is nested too deep: nothing after it is shown. */
   #lost = false
   #lists = 0
 
@@ -108,12 +108,12 @@ class Reader implements HtmlReader {
     const inside = this.#inside
     const text = decodeEntities(raw)
     if (this.#lost || inside.isUnseen || !isSeen(inside.looks)) {
-      // What is not meant to be read in any program is nothing that was kept from a reader.
+      // Content that is never shown does not count as hidden.
       if (!inside.isUnseen && /[\p{L}\p{N}]/u.test(text)) this.#hidden = true
       return true
     }
     if (inside.isPre) this.#writer.verbatim(text)
-    else this.#writer.words(text, this.#look)
+    else this.#writer.words(text, this.#textStyle)
     const link = this.#link
     if (link !== null && link.label.length < LABEL_MAX) link.label += text
     return true
@@ -139,14 +139,14 @@ class Reader implements HtmlReader {
       return
     }
     this.#open.push(element)
-    this.#setPlace()
+    this.#setContext()
     if (!element.isUnseen && isSeen(element.looks)) this.#enter(element, attributes)
   }
 
   close(tag: string): void {
     if (tag === 'p' || tag === 'br' || tag === 'body' || tag === 'html') this.#writer.lineBreak(false)
     this.#open.end(tag)
-    this.#setPlace()
+    this.#setContext()
   }
 
   get work(): number {
@@ -161,7 +161,7 @@ class Reader implements HtmlReader {
     return this.#open.stack.findLast(({ link }) => link !== null)?.link ?? null
   }
 
-  get #look(): Look {
+  get #textStyle(): TextStyle {
     const tags = new Set(this.#open.stack.map(({ tag }) => tag))
     return {
       strong: tags.has('b') || tags.has('strong'),
@@ -194,7 +194,7 @@ class Reader implements HtmlReader {
     if (BLOCK.has(tag)) writer.lineBreak(this.#isApart(tag))
   }
 
-  /** A list inside a list stands close to it. */
+  /** Nested lists have no empty lines around them. */
   #isApart(tag: string): boolean {
     return APART.has(tag) && !(this.#lists > 0 && (tag === 'ul' || tag === 'ol'))
   }
@@ -208,12 +208,12 @@ class Reader implements HtmlReader {
       if (inside.isPre) this.#writer.verbatim('\n')
       else this.#writer.forcedBreak()
     } else if (tag === 'hr') {
-      this.#setPlace()
+      this.#setContext()
       this.#writer.rule()
     } else if (tag === 'wbr') return
   }
 
-  /** A picture is its words; one nobody can see is there to tell somebody that the mail was opened. */
+  /** An image becomes its alternative text; invisible images are tracking pixels. */
   #image({ looks, isUnseen }: Element, attributes: string): void {
     const source = attribute(attributes, 'src') ?? ''
     if (/^\s*(?:https?:)?\/\//i.test(decodeEntities(source.slice(0, 20)))) this.#remote = true
@@ -224,14 +224,14 @@ class Reader implements HtmlReader {
     if (words === null || isDot || isUnseen || this.#lost || !isSeen(looks)) return
     const alt = decodeEntities(words.slice(0, LABEL_MAX)).trim()
     if (alt === '') return
-    this.#writer.words(alt, this.#look)
+    this.#writer.words(alt, this.#textStyle)
     const link = this.#link
     if (link !== null) link.label += ` ${alt} `
   }
 
-  #setPlace(): void {
+  #setContext(): void {
     const inside = this.#inside
-    this.#writer.place = {
+    this.#writer.context = {
       quoted: this.#quotedFromHere || inside.quoted,
       signature: inside.signature,
       cited: inside.cited,

@@ -1,4 +1,4 @@
-// Characters nobody sees: taken out where they hide something or pad, kept where a script needs them.
+// Removes invisible characters that hide or pad text; keeps those a script needs.
 
 /** Letters of the "tags" block and stray variation selectors carry text past every eye. */
 const SMUGGLED = /[\u{e0000}-\u{e0fff}]|[\ufe00-\ufe0f]{2,}/gu
@@ -11,7 +11,7 @@ const WIDTHLESS =
 const RUN = new RegExp(`[${WIDTHLESS}](?:[ \\u00a0\\u2007\\u202f]{0,4}[${WIDTHLESS}])+`, 'g')
 /** Single ones that mean nothing anywhere; joiners and direction marks are spared. */
 const SINGLE = /[\u200b\u00ad\u2060-\u2064\ufeff]|\u034f/g
-/** What turns the direction of text: shown, it reads otherwise than it is. */
+/** Bidirectional controls: the displayed order differs from the stored one. */
 const TURNING = /[\u202a-\u202e\u2066-\u2069]/g
 const CONTROL = /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]/g
 

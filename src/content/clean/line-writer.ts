@@ -1,16 +1,16 @@
-// Puts words on lines: breaks, list marks, the cells of a table side by side.
+// Writes words to lines: line breaks, list marks, table cells on one line.
 
-import { type Layout, LINES_MAX, type Line, PLAIN_SPAN, type Span, type SpanLink } from './line.ts'
+import { LINES_MAX, type Line, type LineLayout, PLAIN_SPAN, type SpanLink, type TextSpan } from './line.ts'
 
-/** What the words being written belong to. */
-export interface Place {
+/** The context of the words being written. */
+export interface LineContext {
   quoted: boolean
   signature: boolean
   cited: boolean
 }
 
-/** How words look. */
-export interface Look {
+/** The style of words. */
+export interface TextStyle {
   strong: boolean
   emphasis: boolean
   link: SpanLink | null
@@ -34,10 +34,10 @@ const NO_MARK: LineMark = { text: '', markdown: '' }
 
 export class LineWriter {
   readonly lines: Line[] = []
-  place: Place = { quoted: false, signature: false, cited: false }
-  #spans: Span[] = []
+  context: LineContext = { quoted: false, signature: false, cited: false }
+  #spans: TextSpan[] = []
   #lineMark = NO_MARK
-  #started: Place | null = null
+  #started: LineContext | null = null
   #space = false
   /** An empty line is due before the next words. */
   #gap = false
@@ -45,12 +45,12 @@ export class LineWriter {
   #asWritten = false
 
   /** Words of the text around tags; white space at their ends separates them from their neighbours. */
-  words(text: string, look: Look): void {
+  words(text: string, style: TextStyle): void {
     const folded = text.replace(/[ \t\r\n\f]+/g, ' ')
     const word = folded.replace(/^[ \u00a0]+|[ \u00a0]+$/g, '')
     if (folded.startsWith(' ') || folded.startsWith('\u00a0')) this.#space = true
     if (word === '') return
-    this.#put({ ...look, text: word, isTarget: false })
+    this.#put({ ...style, text: word, isTarget: false })
     this.#space = /[ \u00a0]$/.test(folded)
   }
 
@@ -72,7 +72,7 @@ export class LineWriter {
   }
 
   /** The line being written, to find out whether it still is. */
-  get current(): readonly Span[] {
+  get current(): readonly TextSpan[] {
     return this.#spans
   }
 
@@ -98,7 +98,7 @@ export class LineWriter {
   rule(): void {
     this.lineBreak(true)
     this.#begin()
-    this.lines.push({ ...this.place, text: RULE, layout: { form: 'rule' }, asWritten: false })
+    this.lines.push({ ...this.context, text: RULE, layout: { form: 'rule' }, asWritten: false })
     this.#started = null
     this.lineBreak(true)
   }
@@ -137,9 +137,9 @@ export class LineWriter {
     })
   }
 
-  #put(span: Span): void {
+  #put(span: TextSpan): void {
     // What is marked as quoted stands on lines of its own.
-    if (this.#started !== null && !isSame(this.#started, this.place)) this.#endLine(false)
+    if (this.#started !== null && !isSame(this.#started, this.context)) this.#endLine(false)
     if (this.#spans.length === 0) this.#begin()
     else if (this.#space) {
       const link = this.#spans.at(-1)!.link === span.link ? span.link : null
@@ -150,9 +150,9 @@ export class LineWriter {
   }
 
   #begin(): void {
-    if (this.#gap) this.lines.push({ ...this.place, ...EMPTY, asWritten: false })
+    if (this.#gap) this.lines.push({ ...this.context, ...EMPTY, asWritten: false })
     this.#gap = false
-    this.#started = { ...this.place }
+    this.#started = { ...this.context }
     this.#lineMark = this.#mark
     this.#mark = NO_MARK
   }
@@ -160,7 +160,7 @@ export class LineWriter {
   /** @param even an empty line counts: it is one of code */
   #endLine(even: boolean): void {
     if (this.#started !== null) this.lines.push(this.#line(this.#started))
-    else if (even) this.lines.push({ ...this.place, text: '', layout: { form: 'code' }, asWritten: true })
+    else if (even) this.lines.push({ ...this.context, text: '', layout: { form: 'code' }, asWritten: true })
     this.#spans = []
     this.#lineMark = NO_MARK
     this.#started = null
@@ -168,23 +168,23 @@ export class LineWriter {
     this.#asWritten = false
   }
 
-  #line(place: Place): Line {
+  #line(context: LineContext): Line {
     const spans = this.#spans
     const { text: mark, markdown } = this.#lineMark
     const isCode = this.#asWritten
-    const layout: Layout = isCode ? { form: 'code' } : { form: 'words', mark: markdown, spans }
-    return { ...place, text: (mark + spans.map(textOf).join('')).trimEnd(), layout, asWritten: isCode }
+    const layout: LineLayout = isCode ? { form: 'code' } : { form: 'words', mark: markdown, spans }
+    return { ...context, text: (mark + spans.map(textOf).join('')).trimEnd(), layout, asWritten: isCode }
   }
 }
 
 const EMPTY = { text: '', layout: { form: 'words', mark: '', spans: [] } } as const
 
-function textOf({ text, isTarget }: Span): string {
+function textOf({ text, isTarget }: TextSpan): string {
   return isTarget ? ` <${text}>` : text
 }
 
 /** What a line says, as the content of a cell. */
-function spansOf({ text, layout }: Line): Span[] {
+function spansOf({ text, layout }: Line): TextSpan[] {
   if (layout.form === 'words') {
     const mark = layout.mark.startsWith('#') ? '' : layout.mark
     return mark === '' ? [...layout.spans] : [{ ...PLAIN_SPAN, text: mark }, ...layout.spans]
@@ -194,6 +194,6 @@ function spansOf({ text, layout }: Line): Span[] {
   return layout.cells.flatMap((cell, at) => (at === 0 ? cell : [separator, ...cell]))
 }
 
-function isSame(one: Place, other: Place): boolean {
+function isSame(one: LineContext, other: LineContext): boolean {
   return one.quoted === other.quoted && one.signature === other.signature && one.cited === other.cited
 }

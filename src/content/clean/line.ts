@@ -8,7 +8,7 @@ export interface SpanLink {
 }
 
 /** A piece of a line: words with one look, or the target of a link on its own. */
-export interface Span {
+export interface TextSpan {
   text: string
   strong: boolean
   emphasis: boolean
@@ -18,23 +18,23 @@ export interface Span {
 }
 
 /** What a line is in Markdown. Nothing in it is Markdown yet: the writer escapes every span (markdown.ts). */
-export type Layout =
-  | { form: 'words'; mark: string; spans: readonly Span[] }
+export type LineLayout =
+  | { form: 'words'; mark: string; spans: readonly TextSpan[] }
   | { form: 'code' }
   | { form: 'rule' }
-  | { form: 'row'; cells: readonly (readonly Span[])[]; isHead: boolean }
+  | { form: 'row'; cells: readonly (readonly TextSpan[])[]; isHead: boolean }
 
 export interface Line {
   /** As plain text, with the mark of a list item. */
   text: string
-  layout: Layout
+  layout: LineLayout
   /** The markup says that it was written in an earlier message. */
   quoted: boolean
   /** The markup says that it belongs to a signature. */
   signature: boolean
   /** It stands in a block quotation, which the author may have made. */
   cited: boolean
-  /** White space counts: code, text somebody arranged. */
+  /** White space counts: code, or preformatted text. */
   asWritten: boolean
 }
 
@@ -42,12 +42,12 @@ export const PLAIN_SPAN = { strong: false, emphasis: false, link: null, isTarget
 
 /** A line of a text/plain body. */
 export function plainLine(text: string): Line {
-  const layout: Layout = { form: 'words', mark: '', spans: text === '' ? [] : [{ ...PLAIN_SPAN, text }] }
+  const layout: LineLayout = { form: 'words', mark: '', spans: text === '' ? [] : [{ ...PLAIN_SPAN, text }] }
   return { text, layout, quoted: false, signature: false, cited: false, asWritten: true }
 }
 
 /** A link as it is shown: its words, and where it leads. */
-export interface Link {
+export interface ContentLink {
   text: string
   url: string
 }

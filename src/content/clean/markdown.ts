@@ -1,7 +1,7 @@
 // Writes lines as Markdown (CommonMark 0.31, tables of GFM). Every text that comes from outside passes `escapeText`, `destination` or a
 // fence that is longer than any run of backticks inside it: the output holds no markup but what is written here.
 
-import { type Line, type Span, type SpanLink, TARGET_MAX } from './line.ts'
+import { type Line, type SpanLink, TARGET_MAX, type TextSpan } from './line.ts'
 
 /** Levels of `>` in plain text that become block quotations; renderers recurse into each. */
 const QUOTE_DEPTH_MAX = 10
@@ -91,7 +91,7 @@ function written({ layout, cited, asWritten }: Line): { depth: number; text: str
 }
 
 /** A line of plain text: its `>` are block quotations, its indentation is kept without making it code (CommonMark 4.4). */
-function arranged(spans: readonly Span[], depth: number): { depth: number; text: string } {
+function arranged(spans: readonly TextSpan[], depth: number): { depth: number; text: string } {
   const [first, ...others] = spans
   if (first === undefined) return { depth, text: '' }
   // ">From " is what mailboxes of the mbox format write for "From ".
@@ -109,12 +109,12 @@ function arranged(spans: readonly Span[], depth: number): { depth: number; text:
 }
 
 /** A table's row; the first of a table with headings is followed by the line that makes it one. */
-function row(cells: readonly (readonly Span[])[], isHead: boolean): string {
+function row(cells: readonly (readonly TextSpan[])[], isHead: boolean): string {
   const line = `| ${cells.map((cell) => inline(cell).trim()).join(' | ')} |`
   return isHead ? `${line}\n| ${cells.map(() => '---').join(' | ')} |` : line
 }
 
-function inline(spans: readonly Span[]): string {
+function inline(spans: readonly TextSpan[]): string {
   let out = ''
   for (let at = 0; at < spans.length; at++) {
     const { link } = spans[at]!
@@ -130,7 +130,7 @@ function inline(spans: readonly Span[]): string {
   return out
 }
 
-function withLink(before: string, spans: readonly Span[], { url }: SpanLink): string {
+function withLink(before: string, spans: readonly TextSpan[], { url }: SpanLink): string {
   const words = spans.map((span) => styled(span, true)).join('')
   if (words.trim() === '') return before + words
   // An exclamation mark before it would make it a picture.
@@ -139,7 +139,7 @@ function withLink(before: string, spans: readonly Span[], { url }: SpanLink): st
 }
 
 /** @param isLabel it stands between the brackets of a link, which may hold no other (CommonMark 6.3) */
-function styled({ text, strong, emphasis, isTarget }: Span, isLabel: boolean): string {
+function styled({ text, strong, emphasis, isTarget }: TextSpan, isLabel: boolean): string {
   if (isTarget) return ` <${encoded(text)}>`
   const words = isLabel ? escapeText(text) : escapeWithAddresses(text)
   if (words.trim() === '') return words

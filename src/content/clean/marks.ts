@@ -1,4 +1,4 @@
-// What mailers write into their HTML to say "this is the mail that is answered" and "this is a signature".
+// Detects the marks of mail programs in HTML for quoted messages and signatures.
 
 const CLASSES_MAX = 16
 
@@ -16,7 +16,7 @@ export function classesOf(attribute: string | null): string[] {
 
 const words = (text: string): Set<string> => new Set(text.toLowerCase().split(' '))
 
-/** Elements that hold an earlier mail. */
+/** Elements that contain an earlier message. */
 const QUOTE_CLASSES = words(
   'gmail_quote gmail_quote_container gmail_extra_quote yahoo_quoted protonmail_quote moz-cite-prefix zmail_extra OutlookMessageHeader ' +
     'tutanota_quote mailbird-quote rm-quote front-blockquote quote-header freebirdMessageQuote airmail_quote spark_quote',
@@ -25,7 +25,7 @@ const QUOTE_IDS = words(
   'OLK_SRC_BODY_SECTION yahoo_quoted mail-editor-reference-message-container x_mail-editor-reference-message-container isForwardContent ' +
     'oriMsgHtmlSeperator replyBody',
 )
-/** Elements from which on everything is an earlier mail. */
+/** Elements after which everything is an earlier message. */
 const FROM_HERE_IDS = words('divRplyFwdMsg x_divRplyFwdMsg appendonsend x_appendonsend stopSpelling reply-intro')
 
 const SIGNATURE_CLASSES = words(

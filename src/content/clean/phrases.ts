@@ -1,4 +1,4 @@
-// The words mail programs put around what they quote, in the languages they speak.
+// The phrases mail programs write around quotations, in many languages.
 
 const either = (...lists: string[]): string => lists.join('|')
 
@@ -103,14 +103,14 @@ const FORWARDED = either(
   'пересылаемое сообщение|переадресованное сообщение|przekazana wiadomość|wiadomość przekazana|välitetty viesti|přeposlaná zpráva',
   'továbbított üzenet|iletilen mesaj|转发的?邮件|轉寄的?郵件|転送メッセージ|전달된 메시지',
 )
-/** Where a mail begins that is shown on purpose. */
+/** The start of a forwarded message. */
 export const FORWARDED_MESSAGE = new RegExp(
   `^(?:[-_=*\\s]{2,80}(?:${FORWARDED})|begin forwarded message|anfang der weitergeleiteten (?:nachricht|e-?mail)|` +
     'début du message (?:réexpédié|transféré)|inizio messaggio inoltrato|inicio del mensaje reenviado)[-_=*:\\s]{0,80}$',
   'iu',
 )
 
-/** Fields a quoted mail is headed by, by what they say. */
+/** Header fields of quoted messages, in many languages. */
 const FIELDS = {
   from: 'from|von|de|da|fra|från|van|od|от(?: кого)?|lähettäjä|expéditeur|remitente|remetente|mittente|avsändare|kimden|gönderen|feladó|από|de la|发件人|寄件者|差出人|보낸 ?사람',
   date: 'sent|date|gesendet|datum|envoyé(?: le)?|inviato|data|enviad[oa](?: em| el)?|fecha|sendt|dato|skickat|verzonden|wysłano|отправлено|дата|lähetetty|päivä|odesláno|gönderildi|tarih|elküldve|dátum|στάλθηκε|message du|发送时间|日期|寄件日期|送信日時|日時|보낸 ?날짜',
@@ -119,20 +119,20 @@ const FIELDS = {
     'subject|betreff|objet|sujet|oggetto|asunto|assunto|emne|ämne|onderwerp|temat|тема|aihe|předmět|konu|tárgy|θέμα|subiect|主题|主旨|件名|제목',
   copy: 'cc|kopie(?: an)?|copie(?: à)?|copia|kopia|cópia|копия|kopi|dw|bilgi|抄送|副本',
 } as const
-export type Field = keyof typeof FIELDS
+export type QuotedField = keyof typeof FIELDS
 
-const FIELD_LINES = (Object.entries(FIELDS) as [Field, string][]).map(
+const FIELD_LINES = (Object.entries(FIELDS) as [QuotedField, string][]).map(
   ([field, names]) => [field, new RegExp(`^[*_\\s|]{0,8}(?:${names})\\s{0,3}(?:\\*|_)?\\s?[:：|]`, 'iu')] as const,
 )
 
-/** Which field of a quoted mail's head a line is, null for any other line. */
-export function fieldOf(line: string): Field | null {
+/** The header field of a quoted message in a line, null for any other line. */
+export function fieldOf(line: string): QuotedField | null {
   // All of them have their colon near the front; most lines have none there.
   if (!/[:：|]/.test(line.slice(0, 40))) return null
   return FIELD_LINES.find(([, form]) => form.test(line.slice(0, 60)))?.[0] ?? null
 }
 
-/** What telephones put under a mail. */
+/** Lines that mobile mail programs append. */
 export const SENT_FROM = new RegExp(
   `^[-*_\\s]{0,4}(?:${either(
     'sent (?:from|via|with|by|on) .{1,80}|get (?:the )?outlook for .{1,80}|get bluemail for .{1,40}|sent using .{1,60}',

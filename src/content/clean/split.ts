@@ -1,16 +1,16 @@
-// Tells what somebody wrote now from what he quotes and what stands under every one of his mails.
+// Classifies lines of a message as own text, quoted text or signature.
 
 import type { Line } from './line.ts'
 import {
   DAY_AND_ADDRESS,
   DAY_AND_BARE_ADDRESS,
-  type Field,
   FORWARDED_MESSAGE,
   fieldOf,
   HAS_DATE,
   isUndatedIntroduction,
   MAY_INTRODUCE,
   ORIGINAL_MESSAGE,
+  type QuotedField,
   SENT_FROM,
   SOMEBODY_WROTE,
   SOMEBODY_WROTE_ON,
@@ -18,9 +18,9 @@ import {
   WROTE_SOMEBODY,
 } from './phrases.ts'
 
-export type Share = 'own' | 'quoted' | 'signature'
+export type LineRole = 'own' | 'quoted' | 'signature'
 
-/** Lines an introduction may take, its characters, and lines of a quoted mail's head that are looked at. */
+/** Limits: lines and characters of an introduction, and examined lines of a quoted header. */
 const INTRODUCTION_LINES = 6
 const INTRODUCTION_MAX = 700
 const HEAD_LINES = 12
@@ -32,29 +32,29 @@ const BROKEN_FROM = 50
 const SIGNATURE_LINES = 30
 
 /**
- * What each line is. A mail that is nothing but a quotation, or passes another one on, is shown as it is.
- * Linear: every line is looked at a bounded number of times.
+ * The role of each line. A message that consists only of a quotation, or forwards another one, is kept unchanged.
+ * Linear: each line is examined a bounded number of times.
  */
-export function sharesOf(lines: readonly Line[]): Share[] {
+export function classifyLines(lines: readonly Line[]): LineRole[] {
   const splitter = new Splitter(lines)
-  const shares = splitter.split()
-  if (shares.some((share, at) => share === 'own' && lines[at]!.text.trim() !== '')) return shares
+  const roles = splitter.split()
+  if (roles.some((role, at) => role === 'own' && lines[at]!.text.trim() !== '')) return roles
   return lines.map(() => 'own')
 }
 
 class Splitter {
   readonly #lines: readonly Line[]
-  readonly #shares: Share[]
-  /** Where a mail begins that is passed on: what stands below was not written by this sender, but is what he sends. */
-  #passedOn: number
+  readonly #roles: LineRole[]
+  /** Start of a forwarded message: the lines after it are part of the content. */
+  #forwardedAt: number
 
   constructor(lines: readonly Line[]) {
     this.#lines = lines
-    this.#passedOn = lines.length
-    this.#shares = lines.map((line) => (line.signature ? 'signature' : 'own'))
+    this.#forwardedAt = lines.length
+    this.#roles = lines.map((line) => (line.signature ? 'signature' : 'own'))
   }
 
-  split(): Share[] {
+  split(): LineRole[] {
     const lines = this.#lines
     let fenced = false
     for (let at = 0; at < lines.length; at++) {
@@ -63,11 +63,11 @@ class Splitter {
       if (fenced || text.trim() === '') continue
       if (FORWARDED_MESSAGE.test(text.slice(0, 200))) {
         // Also inside what the markup calls a quotation.
-        this.#passedOn = at
+        this.#forwardedAt = at
         break
       }
-      if (quoted) this.#shares[at] = 'quoted'
-      else if (isMarked(text) || this.#isBroken(at)) this.#shares[at] = 'quoted'
+      if (quoted) this.#roles[at] = 'quoted'
+      else if (isMarked(text) || this.#isBroken(at)) this.#roles[at] = 'quoted'
       else {
         const introduction = introductionLines(lines, at)
         if (introduction > 0) {
@@ -77,14 +77,14 @@ class Splitter {
             break
           }
           at += introduction - 1
-        } else if (this.#startsOldMail(at)) {
+        } else if (this.#startsQuotedMessage(at)) {
           this.#mark(at, lines.length)
           break
         }
       }
     }
     this.#closeGaps()
-    return withSignature(lines, this.#shares, this.#passedOn)
+    return withSignature(lines, this.#roles, this.#forwardedAt)
   }
 
   /** The end of a quoted line that some program has broken, without a mark of its own. */
@@ -94,7 +94,7 @@ class Splitter {
   }
 
   #mark(from: number, to: number): void {
-    for (let at = from; at < to; at++) this.#shares[at] = 'quoted'
+    for (let at = from; at < to; at++) this.#roles[at] = 'quoted'
   }
 
   #isFollowedByQuote(from: number): boolean {
@@ -106,12 +106,12 @@ class Splitter {
   #markCited(from: number): boolean {
     let at = from
     while (at < this.#lines.length && this.#lines[at]!.text.trim() === '') at++
-    for (; at < this.#lines.length && this.#lines[at]!.cited; at++) this.#shares[at] = 'quoted'
+    for (; at < this.#lines.length && this.#lines[at]!.cited; at++) this.#roles[at] = 'quoted'
     return true
   }
 
-  /** "-----Original Message-----", or the head of a mail as Outlook writes it. */
-  #startsOldMail(at: number): boolean {
+  /** "-----Original Message-----", or a quoted header as Outlook writes it. */
+  #startsQuotedMessage(at: number): boolean {
     const text = this.#lines[at]!.text.slice(0, 200)
     if (ORIGINAL_MESSAGE.test(text)) return true
     const isRule = /^\s*(?:_{5,}|-{5,}|={3,}|\*{5,})\s*$/.test(text)
@@ -129,12 +129,12 @@ class Splitter {
   /** Empty lines between two quoted ones are quoted as well. */
   #closeGaps(): void {
     let last = -1
-    for (const [at, share] of this.#shares.entries()) {
-      if (share !== 'quoted') {
+    for (const [at, role] of this.#roles.entries()) {
+      if (role !== 'quoted') {
         if (this.#lines[at]!.text.trim() !== '') last = -1
         continue
       }
-      if (last >= 0) for (let gap = last + 1; gap < at; gap++) this.#shares[gap] = 'quoted'
+      if (last >= 0) for (let gap = last + 1; gap < at; gap++) this.#roles[gap] = 'quoted'
       last = at
     }
   }
@@ -190,9 +190,9 @@ function isIntroduction(text: string): boolean {
   )
 }
 
-/** Several fields of a mail's head, one below the other: sender or date first. */
+/** Several header fields on consecutive lines, sender or date first. */
 function isHead(lines: readonly Line[], at: number, isSetApart: boolean): boolean {
-  const found = new Set<Field>()
+  const found = new Set<QuotedField>()
   for (let line = at; line < Math.min(at + HEAD_LINES, lines.length); line++) {
     const text = lines[line]!.text.trim()
     if (text === '') break
@@ -204,35 +204,35 @@ function isHead(lines: readonly Line[], at: number, isSetApart: boolean): boolea
   return found.size >= (isSetApart ? 2 : 3) || (found.has('date') && found.has('to') && !found.has('from'))
 }
 
-/** Marks the signature among what is one's own. */
-function withSignature(lines: readonly Line[], shares: Share[], end: number): Share[] {
-  const from = signatureStart(lines.slice(0, end), shares)
-  if (from === null) return shares
-  return shares.map((share, at) => (at >= from && at < end && share === 'own' ? 'signature' : share))
+/** Marks the signature in the own text. */
+function withSignature(lines: readonly Line[], roles: LineRole[], end: number): LineRole[] {
+  const from = signatureStart(lines.slice(0, end), roles)
+  if (from === null) return roles
+  return roles.map((role, at) => (at >= from && at < end && role === 'own' ? 'signature' : role))
 }
 
-/** Where the signature begins: RFC 3676 4.3, the line of a list, or what a telephone adds. */
-function signatureStart(lines: readonly Line[], shares: readonly Share[]): number | null {
+/** Where the signature begins: RFC 3676 4.3, the line of a list, or what a mobile program appends. */
+function signatureStart(lines: readonly Line[], roles: readonly LineRole[]): number | null {
   let words = false
   let fenced = false
   for (const [at, { text }] of lines.entries()) {
-    if (shares[at] !== 'own') continue
+    if (roles[at] !== 'own') continue
     if (text.startsWith('```')) fenced = !fenced
     if (fenced) continue
-    if (words && (isDelimiter(lines, shares, at) || isPhoneLine(lines, shares, at))) return at
+    if (words && (isDelimiter(lines, roles, at) || isPhoneLine(lines, roles, at))) return at
     words ||= text.trim() !== ''
   }
   return null
 }
 
-function isDelimiter(lines: readonly Line[], shares: readonly Share[], at: number): boolean {
+function isDelimiter(lines: readonly Line[], roles: readonly LineRole[], at: number): boolean {
   const { text } = lines[at]!
   if (/^-- $/.test(text)) return true
   if (/^_{20,}\s*$/.test(text)) return isListFooter(lines, at)
   if (!/^(?:--|—|–|__)\s*$/.test(text)) return false
   let below = 0
   for (let next = at + 1; next < lines.length; next++) {
-    if (shares[next] !== 'quoted' && lines[next]!.text.trim() !== '' && ++below > SIGNATURE_LINES) return false
+    if (roles[next] !== 'quoted' && lines[next]!.text.trim() !== '' && ++below > SIGNATURE_LINES) return false
   }
   return below > 0
 }
@@ -243,10 +243,10 @@ function isListFooter(lines: readonly Line[], at: number): boolean {
 }
 
 /** It stands alone, so that a sentence that begins like it is none. */
-function isPhoneLine(lines: readonly Line[], shares: readonly Share[], at: number): boolean {
+function isPhoneLine(lines: readonly Line[], roles: readonly LineRole[], at: number): boolean {
   const text = lines[at]!.text.trim()
   if (text.length > 160 || !SENT_FROM.test(text.replace(/<[^<>\s]{1,100}>|\(https?:[^()\s]{1,100}\)/g, '').trim()))
     return false
-  const isBare = (place: number) => place >= lines.length || shares[place] !== 'own' || lines[place]!.text.trim() === ''
+  const isBare = (index: number) => index >= lines.length || roles[index] !== 'own' || lines[index]!.text.trim() === ''
   return isBare(at - 1) && isBare(at + 1)
 }

@@ -1,16 +1,23 @@
-// What archives list: nothing in them is unpacked to be looked at.
+// Lists the entries of archives without extracting them.
 
 import { basename } from 'node:path/posix'
-import { ENTRIES_MAX, type Found, found, short, UNPACKED_MAX, UnpacksTooLarge } from './extracted.ts'
+import {
+  ENTRIES_MAX,
+  type ExtractedContent,
+  extractedContent,
+  short,
+  UNPACKED_MAX,
+  UnpacksTooLarge,
+} from './extracted-content.ts'
 import { isTar, TarLister } from './tar.ts'
-import { Allowance, gunzip } from './unpack.ts'
+import { gunzip, UnpackAllowance } from './unpack.ts'
 import type { Zip } from './zip.ts'
 
 const PATH_MAX = 1000
 
-export function listZip({ members, count }: Zip): Found {
+export function listZip({ members, count }: Zip): ExtractedContent {
   const files = members.filter(({ isFolder }) => !isFolder)
-  return found('archive', {
+  return extractedContent('archive', {
     entries: files.slice(0, ENTRIES_MAX).map(({ path, sizeBytes }) => ({ path: short(path, PATH_MAX), sizeBytes })),
     metadata: {
       format: 'zip',
@@ -22,14 +29,14 @@ export function listZip({ members, count }: Zip): Found {
   })
 }
 
-export function listTar(bytes: Uint8Array): Found {
+export function listTar(bytes: Uint8Array): ExtractedContent {
   const lister = new TarLister()
   lister.push(bytes)
   return listed(lister, 'tar', lister.isBroken)
 }
 
-/** A packed tar archive, or one packed file. */
-export function listGzip(bytes: Uint8Array, filename: string): Found {
+/** Lists a compressed tar archive, or a single gzip file. */
+export function listGzip(bytes: Uint8Array, filename: string): ExtractedContent {
   const lister = new TarLister()
   let size = 0
   let isArchive: boolean | null = null
@@ -45,22 +52,22 @@ export function listGzip(bytes: Uint8Array, filename: string): Found {
     } else if (isArchive) lister.push(piece)
   }
   try {
-    gunzip(bytes, new Allowance(UNPACKED_MAX), take)
+    gunzip(bytes, new UnpackAllowance(UNPACKED_MAX), take)
   } catch (error) {
-    // What was listed before is true all the same; of a single file only the size is not known.
+    // Entries listed so far remain valid; the size of a single file would be unknown.
     if (!(error instanceof UnpacksTooLarge) || isArchive !== true) throw error
     more = true
   }
   if (isArchive === true) return listed(lister, 'tar.gz', more || lister.isBroken)
   const path = short(basename(filename).replace(/\.gz$/i, ''), PATH_MAX) || 'content'
-  return found('archive', {
+  return extractedContent('archive', {
     entries: [{ path, sizeBytes: size }],
     metadata: { format: 'gzip', files: 1, total_size_bytes: size, encrypted: false },
   })
 }
 
-function listed({ entries, count }: TarLister, format: string, more: boolean): Found {
-  return found('archive', {
+function listed({ entries, count }: TarLister, format: string, more: boolean): ExtractedContent {
+  return extractedContent('archive', {
     entries: entries.map(({ path, sizeBytes }) => ({ path: short(path, PATH_MAX), sizeBytes })),
     metadata: {
       format,

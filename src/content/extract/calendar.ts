@@ -1,16 +1,16 @@
-// Calendar files (RFC 5545): their events as facts, and as lines a person reads.
+// Parses calendar files (RFC 5545): events as metadata, and as text.
 
-import { type Fact, type Found, found, short } from './extracted.ts'
+import { type ExtractedContent, extractedContent, type FileProperty, short } from './extracted-content.ts'
 import { TextBuilder } from './text-builder.ts'
 
-/** Events and people of one event that are told. */
+/** Listed events, and attendees per event. */
 export const EVENTS_MAX = 100
 const PEOPLE_MAX = 100
 
-type Event = Record<string, Fact> & { attendees: string[] }
+type Event = Record<string, FileProperty> & { attendees: string[] }
 
-/** Properties that are told under their own name, and those whose name says too little. */
-const TOLD = new Set('UID SUMMARY DURATION LOCATION DESCRIPTION STATUS URL'.split(' '))
+/** Properties listed under their own name, and renamed ones. */
+const LISTED = new Set('UID SUMMARY DURATION LOCATION DESCRIPTION STATUS URL'.split(' '))
 const RENAMED = new Map([
   ['DTSTART', 'start'],
   ['DTEND', 'end'],
@@ -18,10 +18,10 @@ const RENAMED = new Map([
   ['RRULE', 'recurrence'],
 ])
 
-/** @returns null when it is no calendar */
-export function readCalendar(text: string): Found | null {
+/** @returns null when it is not a calendar */
+export function readCalendar(text: string): ExtractedContent | null {
   if (!/^\s*BEGIN:VCALENDAR\b/i.test(text.slice(0, 200))) return null
-  const facts: Record<string, Fact> = { format: 'ics', method: null, name: null }
+  const facts: Record<string, FileProperty> = { format: 'ics', method: null, name: null }
   const events: Event[] = []
   let event: Event | null = null
   let inner = 0
@@ -41,24 +41,24 @@ export function readCalendar(text: string): Found | null {
     else if (name === 'METHOD') facts.method = short(value)
     else if (name === 'X-WR-CALNAME') facts.name = short(plain(value))
   }
-  return found('calendar', { text: linesOf(events), metadata: { ...facts, events }, more })
+  return extractedContent('calendar', { text: linesOf(events), metadata: { ...facts, events }, more })
 }
 
 function note(event: Event, name: string, line: string, value: string): void {
-  const member = TOLD.has(name) ? name.toLowerCase() : RENAMED.get(name)
+  const member = LISTED.has(name) ? name.toLowerCase() : RENAMED.get(name)
   if (member !== undefined) event[member] ??= short(plain(value), 2000)
   else if (name === 'ORGANIZER') event.organizer = person(line, value)
   else if (name === 'ATTENDEE' && event.attendees.length < PEOPLE_MAX) event.attendees.push(person(line, value))
 }
 
-/** Long lines go on behind a line break and a space. */
+/** RFC 5545 3.1: folded lines continue after a line break and a space. */
 function unfolded(text: string): string[] {
   return text.replace(/\r?\n[ \t]/g, '').split(/\r?\n/)
 }
 
 function propertyOf(line: string): { name: string; value: string } {
   const name = /^[A-Za-z0-9-]{1,60}/.exec(line)?.[0] ?? ''
-  // A value begins behind the first colon that stands in no quoted parameter.
+  // A value begins after the first colon outside quoted parameters.
   let quoted = false
   for (let at = name.length; at < line.length; at++) {
     if (line[at] === '"') quoted = !quoted

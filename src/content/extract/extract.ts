@@ -1,30 +1,32 @@
-// Looks into a file: what it is by its first bytes, else by its type and name; then what it says.
+// Parses files: detects the format by the first bytes, then by type and name, and extracts the content.
 
 import { isUtf8 } from 'node:buffer'
 import { asBuffer, decodeCharset } from '../../mime/charset.ts'
 import { listGzip, listTar, listZip } from './archive.ts'
 import { readCalendar } from './calendar.ts'
-import { type FileToRead, type Found, UnpacksTooLarge } from './extracted.ts'
+import { type ExtractedContent, type FileToRead, UnpacksTooLarge } from './extracted-content.ts'
 import { readImage, svgSize } from './image.ts'
 import { readOffice } from './office.ts'
-import { readHtmlText, readJson, readMail, readTable, readText, readXmlText } from './plain.ts'
+import { readHtmlText, readJson, readMessageFile, readTable, readText, readXmlText } from './plain.ts'
 import { isTar } from './tar.ts'
 import { readZip } from './zip.ts'
 
-/** What became of it; `failed` says that it is what it claims to be, but broken. */
-export type Extraction = { status: 'parsed'; found: Found } | { status: 'unsupported' | 'failed' | 'too_large' }
+/** The outcome; `failed`: the format is supported, but the file is damaged. */
+export type Extraction =
+  | { status: 'parsed'; found: ExtractedContent }
+  | { status: 'unsupported' | 'failed' | 'too_large' }
 
-/** Never throws for what a file holds. */
+/** Never throws because of the content of a file. */
 export function extract(file: FileToRead): Extraction {
   try {
-    const found = look(file)
+    const found = readFile(file)
     return found === null ? { status: 'unsupported' } : { status: 'parsed', found }
   } catch (error) {
     return { status: error instanceof UnpacksTooLarge ? 'too_large' : 'failed' }
   }
 }
 
-function look(file: FileToRead): Found | null {
+function readFile(file: FileToRead): ExtractedContent | null {
   const { bytes, filename } = file
   const start = asBuffer(bytes).toString('latin1', 0, 8)
   if (/^PK(?:\x03\x04|\x05\x06)/.test(start)) {
@@ -33,11 +35,11 @@ function look(file: FileToRead): Found | null {
   }
   if (start.startsWith('\x1f\x8b')) return listGzip(bytes, filename)
   if (isTar(bytes)) return listTar(bytes)
-  // Their bytes begin like text, but are none (PDF is somebody else's work: see pdf.ts).
+  // These begin like text, but are not (PDF is read by pdf.ts).
   if (/^(?:%PDF-|\{\\rtf|%!PS)/.test(start)) return null
   const image = readImage(bytes)
   if (image !== null) return image
-  return lookByName(file)
+  return readByName(file)
 }
 
 const EXTENSIONS: Record<string, string> = {
@@ -60,28 +62,27 @@ const EXTENSIONS: Record<string, string> = {
   vcf: 'text/vcard',
 }
 
-function lookByName({ bytes, filename, type, charset }: FileToRead): Found | null {
+function readByName({ bytes, filename, type, charset }: FileToRead): ExtractedContent | null {
   const extension = /\.([a-z0-9]{1,10})$/i.exec(filename)?.[1]?.toLowerCase() ?? ''
   const said = type.split(';', 1)[0]!.trim().toLowerCase()
-  // What says nothing, or only "text", is named by its extension.
+  // For generic types the extension decides.
   const name = /^(?:application\/(?:octet-stream|x-.*|binary|unknown)|text\/plain|)$/.test(said)
     ? (EXTENSIONS[extension] ?? said)
     : said
   if (/^image\/(?!svg)|^(?:audio|video|font)\//.test(name)) return known(name)
-  if (name === 'message/rfc822' || name === 'message/global') return readMail(bytes)
+  if (name === 'message/rfc822' || name === 'message/global') return readMessageFile(bytes)
   const isText = /^text\/|[/+](?:json|xml|x-ndjson|javascript|yaml|x-yaml|calendar|ics)$/.test(name)
   if (!isText && !looksLikeText(bytes)) return null
   return readByType(textOf(bytes, charset), name)
 }
 
-/** A picture that no longer reads as one is broken. */
+/** @throws Error for image types that readImage supports: the image is damaged */
 function known(name: string): null {
-  if (/^image\/(?:png|jpe?g|gif|webp|bmp|tiff|avif|heic|heif)$/.test(name))
-    throw new Error('The picture cannot be read.')
+  if (/^image\/(?:png|jpe?g|gif|webp|bmp|tiff|avif|heic|heif)$/.test(name)) throw new Error('The image cannot be read.')
   return null
 }
 
-function readByType(text: string, name: string): Found | null {
+function readByType(text: string, name: string): ExtractedContent | null {
   if (name === 'text/csv' || name === 'text/tab-separated-values') return readTable(text, name !== 'text/csv')
   if (/[/+]json$/.test(name)) return readJson(text)
   if (name === 'image/svg+xml') return svgSize(text) ?? readXmlText(text)
@@ -95,7 +96,7 @@ function readByType(text: string, name: string): Found | null {
   return readText(text, name.startsWith('text/') ? name.slice(5) : 'plain')
 }
 
-/** Nothing but characters of text in its beginning. */
+/** Whether the beginning consists of text characters. */
 function looksLikeText(bytes: Uint8Array): boolean {
   const start = bytes.subarray(0, 4096)
   if (start.length === 0 || hasMark(bytes)) return start.length > 0
@@ -105,7 +106,7 @@ function looksLikeText(bytes: Uint8Array): boolean {
   )
 }
 
-/** Where the last character that is whole ends. */
+/** End of the last complete UTF-8 character. */
 function lastWhole(bytes: Uint8Array): number {
   let end = bytes.length
   while (end > bytes.length - 4 && end > 0 && (bytes[end - 1]! & 0xc0) === 0x80) end--

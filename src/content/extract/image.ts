@@ -1,10 +1,10 @@
-// How large a picture is, read from its first bytes; the picture itself is not decoded.
+// Reads the size of images from their headers, without decoding them.
 
-import { type Found, found } from './extracted.ts'
+import { type ExtractedContent, extractedContent } from './extracted-content.ts'
 import { readXml, xmlAttribute } from './xml.ts'
 
-/** Bytes in which boxes and directories are looked for. */
-const LOOK_MAX = 1024 * 1024
+/** Bytes searched for boxes and directories. */
+const SEARCH_BYTES_MAX = 1024 * 1024
 const STEPS_MAX = 10_000
 
 interface Size {
@@ -13,9 +13,9 @@ interface Size {
   height: number
 }
 
-/** @returns null when it is no picture we know */
-export function readImage(bytes: Uint8Array): Found | null {
-  const view = new DataView(bytes.buffer, bytes.byteOffset, Math.min(bytes.byteLength, LOOK_MAX))
+/** @returns null when it is not a supported image */
+export function readImage(bytes: Uint8Array): ExtractedContent | null {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, Math.min(bytes.byteLength, SEARCH_BYTES_MAX))
   const size =
     pngSize(view) ??
     gifSize(view) ??
@@ -24,13 +24,13 @@ export function readImage(bytes: Uint8Array): Found | null {
     jpegSize(view) ??
     tiffSize(view) ??
     heifSize(view)
-  return size && found('image', { metadata: { ...size } })
+  return size && extractedContent('image', { metadata: { ...size } })
 }
 
-/** @returns null where the drawing tells no size */
-export function svgSize(xml: string): Found | null {
+/** @returns null when the drawing has no size */
+export function svgSize(xml: string): ExtractedContent | null {
   let size: Size | null = null
-  readXml(xml.slice(0, LOOK_MAX), {
+  readXml(xml.slice(0, SEARCH_BYTES_MAX), {
     open(name, attributes) {
       if (size !== null || name.slice(name.indexOf(':') + 1) !== 'svg') return
       const [width, height] = ['width', 'height'].map((each) => Number.parseFloat(xmlAttribute(attributes, each) ?? ''))
@@ -46,7 +46,7 @@ export function svgSize(xml: string): Found | null {
     },
     text: () => size === null,
   })
-  return size && found('image', { metadata: { ...(size as Size) } })
+  return size && extractedContent('image', { metadata: { ...(size as Size) } })
 }
 
 const ascii = (view: DataView, at: number, length: number): string =>
@@ -66,7 +66,7 @@ function bmpSize(view: DataView): Size | null {
   if (view.byteLength < 26 || ascii(view, 0, 2) !== 'BM') return null
   if (view.getUint32(14, true) === 12)
     return { format: 'bmp', width: view.getUint16(18, true), height: view.getUint16(20, true) }
-  // A negative height says that the first row is the upper one.
+  // A negative height means that rows are stored top-down.
   return { format: 'bmp', width: view.getInt32(18, true), height: Math.abs(view.getInt32(22, true)) }
 }
 
@@ -82,7 +82,7 @@ function webpSize(view: DataView): Size | null {
   return { format: 'webp', width: (bits & 0x3fff) + 1, height: ((bits >>> 14) & 0x3fff) + 1 }
 }
 
-/** The first frame header (SOF) behind the segments before it. */
+/** Reads the first frame header (SOF). */
 function jpegSize(view: DataView): Size | null {
   if (view.byteLength < 4 || view.getUint16(0) !== 0xffd8) return null
   let at = 2
@@ -114,7 +114,7 @@ function tiffSize(view: DataView): Size | null {
   return width > 0 && height > 0 ? { format: 'tiff', width, height } : null
 }
 
-/** HEIF and AVIF: the largest picture that is told (`ispe`), tiles and small copies being smaller. */
+/** HEIF and AVIF: the largest `ispe` box; tiles and thumbnails are smaller. */
 function heifSize(view: DataView): Size | null {
   if (ascii(view, 4, 4) !== 'ftyp') return null
   const brand = ascii(view, 8, 4)

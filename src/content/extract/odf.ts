@@ -1,11 +1,11 @@
-// The words of OpenDocument files: paragraphs as lines, rows of tables with their cells apart by tabs.
+// Extracts the text of OpenDocument files: paragraphs as lines, table cells separated by tabs.
 
 import type { TextBuilder } from './text-builder.ts'
 import { readXml, xmlAttribute } from './xml.ts'
 
 const SPACES_MAX = 100
 
-/** What stands in a document without being its text. */
+/** Elements that are not part of the document text. */
 const ASIDE = new Set([
   'office:annotation',
   'text:tracked-changes',

@@ -1,22 +1,22 @@
-// The text of office documents: XML in a ZIP archive, as Microsoft (ECMA-376) and OpenDocument (ISO 26300) lay it out.
+// Extracts the text of office documents: XML in a ZIP archive, by ECMA-376 (Microsoft) and ISO 26300 (OpenDocument).
 
-import { type Fact, type Found, found, short, UNPACKED_MAX } from './extracted.ts'
+import { type ExtractedContent, extractedContent, type FileProperty, short, UNPACKED_MAX } from './extracted-content.ts'
 import { odfText } from './odf.ts'
 import { sharedStrings, sheetText } from './sheets.ts'
 import { TextBuilder } from './text-builder.ts'
-import { Allowance } from './unpack.ts'
+import { UnpackAllowance } from './unpack.ts'
 import { runsText } from './word-text.ts'
 import { readXml, xmlAttribute } from './xml.ts'
-import { type Member, readMember, type Zip } from './zip.ts'
+import { readMember, type Zip, type ZipMember } from './zip.ts'
 
-/** Slides and sheets of one document that are read. */
+/** Maximum slides or sheets read from a document. */
 const PARTS_MAX = 500
 
-/** Members of a document by their path, and how much of them may still be unpacked. */
+/** ZIP members of a document by path, with a shared limit on expanded bytes. */
 class Package {
   readonly #bytes: Uint8Array
-  readonly #members: Map<string, Member>
-  readonly #allowance = new Allowance(UNPACKED_MAX)
+  readonly #members: Map<string, ZipMember>
+  readonly #allowance = new UnpackAllowance(UNPACKED_MAX)
 
   constructor(bytes: Uint8Array, { members }: Zip) {
     this.#bytes = bytes
@@ -27,7 +27,7 @@ class Package {
     return this.#members.has(path)
   }
 
-  /** "" for what is not there. @throws UnpacksTooLarge, and an error for what cannot be unpacked */
+  /** "" for a missing member. @throws UnpacksTooLarge, and an error for a damaged member */
   text(path: string): string {
     const member = this.#members.get(path)
     if (member === undefined) return ''
@@ -35,7 +35,7 @@ class Package {
     return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('utf8')
   }
 
-  /** Members `folder/name<number>.xml`, by their numbers. */
+  /** Paths `folder/name<number>.xml`, in the order of their numbers. */
   numbered(start: string): string[] {
     const numberOf = (path: string) => Number(/(\d+)\.xml$/.exec(path)?.[1] ?? Number.NaN)
     return [...this.#members.keys()]
@@ -47,8 +47,8 @@ class Package {
   }
 }
 
-/** @returns null when the archive is none of these documents */
-export function readOffice(bytes: Uint8Array, zip: Zip): Found | null {
+/** @returns null when the archive is not a supported document */
+export function readOffice(bytes: Uint8Array, zip: Zip): ExtractedContent | null {
   const parts = new Package(bytes, zip)
   if (parts.has('word/document.xml')) return readWord(parts)
   if (parts.has('xl/workbook.xml')) return readWorkbook(parts)
@@ -57,25 +57,29 @@ export function readOffice(bytes: Uint8Array, zip: Zip): Found | null {
   return null
 }
 
-function readWord(parts: Package): Found {
+function readWord(parts: Package): ExtractedContent {
   const text = new TextBuilder()
   for (const path of ['word/document.xml', 'word/footnotes.xml', 'word/endnotes.xml']) {
     if (!runsText(parts.text(path), text)) break
   }
-  return found('text', { text: text.toString(), metadata: { format: 'docx', ...coreFacts(parts) }, more: text.more })
+  return extractedContent('text', {
+    text: text.toString(),
+    metadata: { format: 'docx', ...coreFacts(parts) },
+    more: text.more,
+  })
 }
 
-function readSlides(parts: Package): Found {
+function readSlides(parts: Package): ExtractedContent {
   const text = new TextBuilder()
   const slides = parts.numbered('ppt/slides/slide')
   for (const [at, path] of slides.entries()) {
     if (!text.add(`${at === 0 ? '' : '\n'}[${at + 1}]\n`) || !runsText(parts.text(path), text)) break
   }
   const metadata = { format: 'pptx', slides: slides.length, ...coreFacts(parts) }
-  return found('text', { text: text.toString(), metadata, more: text.more })
+  return extractedContent('text', { text: text.toString(), metadata, more: text.more })
 }
 
-function readWorkbook(parts: Package): Found {
+function readWorkbook(parts: Package): ExtractedContent {
   const names: string[] = []
   readXml(parts.text('xl/workbook.xml'), {
     open(name, attributes) {
@@ -89,27 +93,31 @@ function readWorkbook(parts: Package): Found {
       break
   }
   const metadata = { format: 'xlsx', sheets: names, ...coreFacts(parts) }
-  return found('table', { text: text.toString(), metadata, more: text.more })
+  return extractedContent('table', { text: text.toString(), metadata, more: text.more })
 }
 
 const OPEN_DOCUMENTS: Record<string, string> = { text: 'odt', spreadsheet: 'ods', presentation: 'odp', graphics: 'odg' }
 
-function readOpenDocument(parts: Package): Found | null {
+function readOpenDocument(parts: Package): ExtractedContent | null {
   const kind = /^application\/vnd\.oasis\.opendocument\.([a-z]+)/.exec(parts.text('mimetype'))?.[1]
   if (kind === undefined) return null
   const text = new TextBuilder()
   odfText(parts.text('content.xml'), text)
   const metadata = { format: OPEN_DOCUMENTS[kind] ?? kind, ...factsOf(parts.text('meta.xml')) }
-  return found(kind === 'spreadsheet' ? 'table' : 'text', { text: text.toString(), metadata, more: text.more })
+  return extractedContent(kind === 'spreadsheet' ? 'table' : 'text', {
+    text: text.toString(),
+    metadata,
+    more: text.more,
+  })
 }
 
-function coreFacts(parts: Package): Record<string, Fact> {
+function coreFacts(parts: Package): Record<string, FileProperty> {
   return factsOf(parts.text('docProps/core.xml'))
 }
 
-/** Title and author, as both families call them (Dublin Core). */
-function factsOf(xml: string): Record<string, Fact> {
-  const facts: Record<string, Fact> = { title: null, author: null }
+/** Title and author (Dublin Core, in both formats). */
+function factsOf(xml: string): Record<string, FileProperty> {
+  const facts: Record<string, FileProperty> = { title: null, author: null }
   let inside = ''
   readXml(xml, {
     open: (name) => {

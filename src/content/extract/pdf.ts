@@ -1,15 +1,15 @@
-// The text of PDF files, by a program the operator names: none of ours opens such a file.
+// Extracts the text of PDF files with an external program that the operator configures.
 
 import { spawn } from 'node:child_process'
 import type { Extraction } from './extract.ts'
-import { found, TEXT_MAX } from './extracted.ts'
+import { extractedContent, TEXT_MAX } from './extracted-content.ts'
 
 const PAGES_MAX = 500
-/** Bytes of the program's output that are taken: the text in the widest characters. */
+/** Bytes of the program's output: TEXT_MAX in four-byte characters. */
 const OUTPUT_MAX = TEXT_MAX * 4
 
 export function isPdf(bytes: Uint8Array): boolean {
-  // Readers take a PDF that begins anywhere in the first kilobyte.
+  // Readers accept a header anywhere in the first kilobyte.
   return Buffer.from(bytes.subarray(0, 1024)).includes('%PDF-')
 }
 
@@ -27,7 +27,7 @@ export async function readPdf(program: string, bytes: Uint8Array, signal: AbortS
   const ended = new Promise<number | null>((resolve) => {
     child.once('error', () => resolve(null)).once('close', (code) => resolve(code))
   })
-  // A program that wants no more of the file closes its end.
+  // The program may close its input before the end of the file.
   child.stdin.on('error', () => {}).end(bytes)
   const pieces: Buffer[] = []
   let size = 0
@@ -42,6 +42,6 @@ export async function readPdf(program: string, bytes: Uint8Array, signal: AbortS
   const more = text.length > TEXT_MAX || size > OUTPUT_MAX
   return {
     status: 'parsed',
-    found: found('text', { text: text.slice(0, TEXT_MAX), metadata: { format: 'pdf' }, more }),
+    found: extractedContent('text', { text: text.slice(0, TEXT_MAX), metadata: { format: 'pdf' }, more }),
   }
 }

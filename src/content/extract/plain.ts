@@ -1,19 +1,19 @@
-// Files that are text as they stand: tables, JSON, XML, HTML, mails, and everything else that reads as text.
+// Parses text files: CSV, JSON, XML, HTML, messages and other plain text.
 
 import { htmlToText } from '../../html/visible-text.ts'
-import { parseMail, partText } from '../../mime/parse.ts'
+import { parseMessage, partText } from '../../mime/parse.ts'
 import { findPart } from '../../mime/structure.ts'
 import { cleanContent } from '../clean/clean.ts'
-import { type Found, found, short, TEXT_MAX } from './extracted.ts'
+import { type ExtractedContent, extractedContent, short, TEXT_MAX } from './extracted-content.ts'
 import { TextBuilder } from './text-builder.ts'
 import { readXml } from './xml.ts'
 
-export function readText(text: string, format: string): Found {
-  return found('text', { text: text.slice(0, TEXT_MAX), metadata: { format }, more: text.length > TEXT_MAX })
+export function readText(text: string, format: string): ExtractedContent {
+  return extractedContent('text', { text: text.slice(0, TEXT_MAX), metadata: { format }, more: text.length > TEXT_MAX })
 }
 
-/** Rows and columns are counted with quoted cells (RFC 4180); the text stays as it is. */
-export function readTable(text: string, isTabs: boolean): Found {
+/** Rows and columns are counted with quoted cells (RFC 4180); the text is unchanged. */
+export function readTable(text: string, isTabs: boolean): ExtractedContent {
   const delimiter = isTabs ? '\t' : delimiterOf(text.slice(0, 10_000))
   let rows = 0
   let columns = 0
@@ -39,19 +39,19 @@ export function readTable(text: string, isTabs: boolean): Found {
   }
   endRow()
   const metadata = { format: isTabs ? 'tsv' : 'csv', delimiter, rows, columns }
-  return found('table', { text: text.slice(0, TEXT_MAX), metadata, more: text.length > TEXT_MAX })
+  return extractedContent('table', { text: text.slice(0, TEXT_MAX), metadata, more: text.length > TEXT_MAX })
 }
 
-/** What stands most often in the first lines separates. */
+/** The most frequent candidate in the first lines. */
 function delimiterOf(start: string): string {
   const counts = [',', ';', '\t', '|'].map((mark) => [mark, start.split(mark).length] as const)
   return counts.reduce((most, each) => (each[1] > most[1] ? each : most))[0]
 }
 
-/** Characters of JSON that are parsed: what is longer needs more memory than there is. */
+/** Longer JSON is not parsed, to limit memory. */
 const JSON_MAX = 4_000_000
 
-export function readJson(text: string): Found {
+export function readJson(text: string): ExtractedContent {
   if (text.length > JSON_MAX) {
     return { ...readText(text, 'json'), metadata: { format: 'json', valid: null, type: null, members: null } }
   }
@@ -67,8 +67,8 @@ export function readJson(text: string): Found {
   return { ...readText(text, 'json'), metadata: { format: 'json', valid, type, members } }
 }
 
-/** The words between the tags. */
-export function readXmlText(xml: string): Found {
+/** Extracts the text between the tags. */
+export function readXmlText(xml: string): ExtractedContent {
   const out = new TextBuilder()
   let root: string | null = null
   readXml(xml, {
@@ -80,41 +80,45 @@ export function readXmlText(xml: string): Found {
       return words === '' || out.add(`${words}\n`)
     },
   })
-  return found('text', { text: out.toString(), metadata: { format: 'xml', root }, more: out.more })
+  return extractedContent('text', { text: out.toString(), metadata: { format: 'xml', root }, more: out.more })
 }
 
-/** What a reader would see of it. */
-export function readHtmlText(html: string): Found {
+/** Extracts the visible text. */
+export function readHtmlText(html: string): ExtractedContent {
   const { content, truncated, warnings } = cleanContent(
     { text: null, html, incomplete: false, fromDomain: '' },
     { format: 'text', chars: TEXT_MAX, includeQuoted: true, includeSignature: true, links: 'none' },
   )
-  return found('text', { text: content, metadata: { format: 'html', warnings }, more: truncated })
+  return extractedContent('text', { text: content, metadata: { format: 'html', warnings }, more: truncated })
 }
 
 const FILES_MAX = 100
 
-/** A mail that came as a file. */
-export function readMail(bytes: Uint8Array): Found {
-  const mail = parseMail(bytes)
+/** Parses a message in a file (message/rfc822). */
+export function readMessageFile(bytes: Uint8Array): ExtractedContent {
+  const message = parseMessage(bytes)
   const textOf = (id: string | null) => {
-    const part = id === null || mail.structure === null ? undefined : findPart(mail.structure, id)
+    const part = id === null || message.structure === null ? undefined : findPart(message.structure, id)
     return part ? partText(bytes, part, TEXT_MAX) : null
   }
-  const text = textOf(mail.textPart) ?? htmlToText(textOf(mail.htmlPart) ?? '')
+  const text = textOf(message.textPart) ?? htmlToText(textOf(message.htmlPart) ?? '')
   const people = (list: readonly { email: string; name: string }[]) =>
     list.slice(0, FILES_MAX).map(({ email, name }) => short(name === '' ? email : `${name} <${email}>`))
   const metadata = {
     format: 'eml',
-    subject: short(mail.subject, 1000),
-    from: people(mail.from),
-    to: people(mail.to),
-    cc: people(mail.cc),
-    date: mail.sentAt === null ? null : new Date(mail.sentAt).toISOString(),
-    message_id: mail.messageId,
-    attachments: mail.attachments
+    subject: short(message.subject, 1000),
+    from: people(message.from),
+    to: people(message.to),
+    cc: people(message.cc),
+    date: message.sentAt === null ? null : new Date(message.sentAt).toISOString(),
+    message_id: message.messageId,
+    attachments: message.attachments
       .slice(0, FILES_MAX)
       .map(({ filename, contentType, sizeBytes }) => ({ filename, content_type: contentType, size_bytes: sizeBytes })),
   }
-  return found('message', { text, metadata, more: text.length >= TEXT_MAX || mail.attachments.length > FILES_MAX })
+  return extractedContent('message', {
+    text,
+    metadata,
+    more: text.length >= TEXT_MAX || message.attachments.length > FILES_MAX,
+  })
 }

@@ -1,13 +1,13 @@
-// The cells of spreadsheets of ECMA-376: one line a row, cells apart by tabs.
+// Extracts the cells of ECMA-376 spreadsheets: a line per row, cells separated by tabs.
 
 import { TextBuilder } from './text-builder.ts'
 import { readXml, xmlAttribute } from './xml.ts'
 
-/** Columns of a row that are told: a cell may claim any place. */
+/** Maximum columns: a cell may claim any reference. */
 const COLUMNS_MAX = 1000
 const STRINGS_MAX = 1_000_000
 
-/** The texts cells refer to by their number. */
+/** The shared strings, to which cells refer by index. */
 export function sharedStrings(xml: string): string[] {
   const strings: string[] = []
   let current: TextBuilder | null = null
@@ -32,7 +32,7 @@ export function sharedStrings(xml: string): string[] {
   return strings
 }
 
-/** @returns false when there is no room for more */
+/** @returns false when the text limit is reached */
 export function sheetText(xml: string, strings: readonly string[], out: TextBuilder): boolean {
   let row: string[] = []
   let column = 0
@@ -69,7 +69,7 @@ function shown(text: string): string {
   return text.replace(/[\t\r\n]+/g, ' ')
 }
 
-/** Number of the column a reference such as "AB12" names, from 0. */
+/** Column of a reference such as "AB12", counted from 0. */
 function columnOf(reference: string | null): number | null {
   const letters = /^([A-Z]{1,3})\d/.exec(reference ?? '')?.[1]
   if (letters === undefined) return null

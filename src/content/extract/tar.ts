@@ -1,12 +1,12 @@
-// The members of a tar archive (POSIX ustar, GNU and pax names), read as its bytes go by.
+// Lists the members of a tar archive (POSIX ustar, GNU and pax names) from a stream.
 
 import { decodeCharset } from '../../mime/charset.ts'
-import { ENTRIES_MAX, type Entry } from './extracted.ts'
+import { ENTRIES_MAX, type ListedEntry } from './extracted-content.ts'
 
 const BLOCK = 512
 const NAME_MAX = 4096
 
-/** True when a header of tar stands at the beginning: its checksum fits. */
+/** True when the first block is a tar header with a valid checksum. */
 export function isTar(bytes: Uint8Array): boolean {
   if (bytes.length < BLOCK) return false
   const said = octal(bytes, 148, 8)
@@ -16,15 +16,15 @@ export function isTar(bytes: Uint8Array): boolean {
 }
 
 export class TarLister {
-  readonly entries: Entry[] = []
-  /** Members that were met, those that are not told included. */
+  readonly entries: ListedEntry[] = []
+  /** Number of members, including those that are not listed. */
   count = 0
   isBroken = false
-  /** Bytes of a header or a long name that are still coming. */
-  #waiting: Uint8Array[] = []
+  /** Incomplete header or long name. */
+  #chunks: Uint8Array[] = []
   #have = 0
   #need = BLOCK
-  /** Bytes of content that go by unread. */
+  /** Bytes of content to skip. */
   #skip = 0
   #reading: 'header' | 'name' | 'pax' = 'header'
   #size = 0
@@ -41,15 +41,15 @@ export class TarLister {
         continue
       }
       const part = piece.subarray(at, at + this.#need - this.#have)
-      this.#waiting.push(part)
+      this.#chunks.push(part)
       this.#have += part.length
       at += part.length
-      if (this.#have === this.#need) this.#take(Buffer.concat(this.#waiting))
+      if (this.#have === this.#need) this.#take(Buffer.concat(this.#chunks))
     }
   }
 
   #take(bytes: Uint8Array): void {
-    this.#waiting = []
+    this.#chunks = []
     this.#have = 0
     this.#need = BLOCK
     if (this.#reading === 'header') {
@@ -105,7 +105,7 @@ function textOf(bytes: Uint8Array, start: number, length: number): string {
   return decodeCharset(end < 0 ? field : field.subarray(0, end), null)
 }
 
-/** Octal digits, or GNU's binary form for what they are too few for. */
+/** Octal digits, or GNU's binary form for large values. */
 function octal(bytes: Uint8Array, start: number, length: number): number {
   if ((bytes[start]! & 0x80) !== 0) {
     let value = 0

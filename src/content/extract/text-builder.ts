@@ -1,13 +1,13 @@
-// Gathers the text of a file, no more than anybody may ask for.
+// Collects the extracted text of a file, up to TEXT_MAX.
 
-import { TEXT_MAX } from './extracted.ts'
+import { TEXT_MAX } from './extracted-content.ts'
 
 export class TextBuilder {
   more = false
   readonly #pieces: string[] = []
   #length = 0
 
-  /** @returns false when there is no room for more */
+  /** @returns false when the limit is reached */
   add(text: string): boolean {
     const room = TEXT_MAX - this.#length
     if (text.length > room) this.more = true

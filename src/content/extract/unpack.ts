@@ -1,15 +1,15 @@
-// Packed bytes unpacked piece by piece, never to more than is allowed.
+// Decompresses data in chunks, with a limit on the expanded size.
 
 import { Gunzip, Inflate } from 'fflate'
-import { UnpacksTooLarge } from './extracted.ts'
+import { UnpacksTooLarge } from './extracted-content.ts'
 
-/** Bytes of the shortest gzip file: head, an empty stream, checksum and size. */
+/** Bytes of the shortest gzip file: header, an empty stream, checksum and size. */
 const GZIP_MIN = 20
-/** What is unpacked at a time: even a bomb makes only some 16 MiB of it. */
+/** Compressed bytes per step: even a zip bomb expands this to at most about 16 MiB. */
 const PIECE = 16 * 1024
 
-/** How much may still be unpacked of one file. */
-export class Allowance {
+/** Remaining bytes one file may expand to. */
+export class UnpackAllowance {
   #left: number
 
   constructor(bytes: number) {
@@ -23,22 +23,22 @@ export class Allowance {
   }
 }
 
-/** Bytes of raw DEFLATE (RFC 1951). @throws UnpacksTooLarge, and an error for what is no such stream */
-export function inflate(packed: Uint8Array, allowance: Allowance): Uint8Array {
+/** Bytes of raw DEFLATE (RFC 1951). @throws UnpacksTooLarge, and an error for invalid data */
+export function inflate(packed: Uint8Array, allowance: UnpackAllowance): Uint8Array {
   const pieces: Uint8Array[] = []
   pour(packed, allowance, new Inflate(), (piece) => pieces.push(piece))
   return Buffer.concat(pieces)
 }
 
-/** Hands on what a gzip file (RFC 1952) holds, stretch by stretch. @throws as {@link inflate} */
-export function gunzip(packed: Uint8Array, allowance: Allowance, take: (piece: Uint8Array) => void): void {
-  if (packed.length < GZIP_MIN) throw new Error('The packed bytes end too early.')
+/** Passes the content of a gzip file (RFC 1952) to `take` in chunks. @throws as {@link inflate} */
+export function gunzip(packed: Uint8Array, allowance: UnpackAllowance, take: (piece: Uint8Array) => void): void {
+  if (packed.length < GZIP_MIN) throw new Error('The compressed data is truncated.')
   pour(packed, allowance, new Gunzip(), take)
 }
 
 function pour(
   packed: Uint8Array,
-  allowance: Allowance,
+  allowance: UnpackAllowance,
   stream: Inflate | Gunzip,
   take: (piece: Uint8Array) => void,
 ): void {
@@ -51,5 +51,5 @@ function pour(
   for (let at = 0; at < packed.length; at += PIECE) {
     stream.push(packed.subarray(at, at + PIECE), at + PIECE >= packed.length)
   }
-  if (!isWhole) throw new Error('The packed bytes end too early.')
+  if (!isWhole) throw new Error('The compressed data is truncated.')
 }

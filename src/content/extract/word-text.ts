@@ -1,9 +1,9 @@
-// The words of text documents and slides of ECMA-376: paragraphs as lines, rows of tables on one.
+// Extracts the text of ECMA-376 documents and slides: paragraphs and table rows as lines.
 
 import type { TextBuilder } from './text-builder.ts'
 import { readXml, xmlAttribute } from './xml.ts'
 
-/** @returns false when there is no room for more */
+/** @returns false when the text limit is reached */
 export function runsText(xml: string, out: TextBuilder): boolean {
   const walk = new Runs(out)
   readXml(xml, walk)
@@ -13,7 +13,7 @@ export function runsText(xml: string, out: TextBuilder): boolean {
 class Runs {
   readonly #out: TextBuilder
   #inText = false
-  /** Words of a run that is not shown, or that somebody has taken back. */
+  /** In a run with hidden text. */
   #hidden = false
   #rows = 0
   #cells = 0
@@ -44,7 +44,7 @@ class Runs {
       this.#rows = Math.max(0, this.#rows - 1)
       this.#put('\n')
     } else if (local === 'p') {
-      // Inside a cell paragraphs stand side by side.
+      // Paragraphs of a cell are joined by spaces.
       if (this.#rows === 0) this.#put('\n')
       else if (this.#hasWords) this.#put(' ')
       this.#hasWords = false

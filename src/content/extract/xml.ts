@@ -1,15 +1,15 @@
-// XML read as a stream of names and texts: no entity is ever expanded beyond one character, nothing is fetched.
+// A streaming XML reader: expands no entity to more than one character, and fetches nothing.
 
 export interface XmlReader {
   open?(name: string, attributes: string): void
   close?(name: string): void
-  /** Character references are replaced. False ends the walk. */
+  /** Character references are decoded. Returning false stops reading. */
   text?(text: string): boolean
 }
 
 const NAMED: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" }
 
-/** Walks the text from start to end; what is malformed is passed over. Linear; never throws. */
+/** Reads the text from start to end and skips malformed markup. Linear; never throws. */
 export function readXml(xml: string, reader: XmlReader): void {
   let at = 0
   while (at < xml.length) {
@@ -43,7 +43,7 @@ function readTag(xml: string, tag: number, reader: XmlReader): number {
   return end
 }
 
-/** Behind the ">" of a tag, quoted values passed over. */
+/** Offset after the ">" of a tag, outside quoted values. */
 function endOfTag(xml: string, from: number): number {
   for (let at = from; at < xml.length; at++) {
     const code = xml.charCodeAt(at)
@@ -56,7 +56,7 @@ function endOfTag(xml: string, from: number): number {
   return xml.length + 1
 }
 
-/** A DOCTYPE with declarations of its own ends behind their bracket. */
+/** A DOCTYPE with an internal subset ends after its bracket. */
 function endOfDeclaration(xml: string, tag: number): number {
   const close = xml.indexOf('>', tag)
   if (close < 0) return xml.length

@@ -1,7 +1,7 @@
-// The directory of a ZIP archive (APPNOTE 4.3), and its members one by one; nothing is written anywhere.
+// Reads the directory and members of a ZIP archive (APPNOTE 4.3) in memory.
 
 import { decodeCharset } from '../../mime/charset.ts'
-import { type Allowance, inflate } from './unpack.ts'
+import { inflate, type UnpackAllowance } from './unpack.ts'
 
 const END_OF_DIRECTORY = 0x06054b50
 const ZIP64_END = 0x06064b50
@@ -9,41 +9,41 @@ const DIRECTORY_ENTRY = 0x02014b50
 const LOCAL_ENTRY = 0x04034b50
 const ZIP64_FIELD = 1
 const COMMENT_MAX = 65_535
-/** Members that are looked at; an archive may claim any number. */
+/** Maximum members read; an archive may claim any number. */
 const MEMBERS_MAX = 100_000
 
-export interface Member {
+export interface ZipMember {
   path: string
   sizeBytes: number
   packedBytes: number
   encrypted: boolean
   isFolder: boolean
   method: number
-  /** Where its local header begins. */
+  /** Offset of its local header. */
   at: number
 }
 
 export interface Zip {
-  members: Member[]
-  /** Members the archive says it has. */
+  members: ZipMember[]
+  /** Number of members the archive declares. */
   count: number
 }
 
-/** @throws Error when it is no archive, or one that ends before its directory */
+/** @throws Error when it is not an archive, or is truncated */
 export function readZip(bytes: Uint8Array): Zip {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const end = findEnd(view)
   let count = view.getUint16(end + 10, true)
   let at = view.getUint32(end + 16, true)
   if (at === 0xffffffff || count === 0xffff) {
-    // The locator of ZIP64 stands right before the end record.
+    // The ZIP64 locator directly precedes the end record.
     const far = Number(view.getBigUint64(end - 20 + 8, true))
     if (view.getUint32(far, true) === ZIP64_END) {
       count = Number(view.getBigUint64(far + 32, true))
       at = Number(view.getBigUint64(far + 48, true))
     }
   }
-  const members: Member[] = []
+  const members: ZipMember[] = []
   while (members.length < Math.min(count, MEMBERS_MAX) && at + 46 <= bytes.length) {
     if (view.getUint32(at, true) !== DIRECTORY_ENTRY) break
     const nameLength = view.getUint16(at + 28, true)
@@ -63,11 +63,11 @@ function findEnd(view: DataView): number {
   throw new Error('The archive has no directory.')
 }
 
-function memberAt(bytes: Uint8Array, view: DataView, at: number): Member {
+function memberAt(bytes: Uint8Array, view: DataView, at: number): ZipMember {
   const flags = view.getUint16(at + 8, true)
   const nameLength = view.getUint16(at + 28, true)
   const name = bytes.subarray(at + 46, at + 46 + nameLength)
-  // Bit 11 says UTF-8; without it the name is in the code page of the first PC.
+  // Bit 11 means UTF-8; otherwise names are in code page 437.
   const path = decodeCharset(name, flags & 0x800 ? 'utf-8' : 'cp437')
   const sizes = wideSizes(view, at)
   return {
@@ -81,7 +81,7 @@ function memberAt(bytes: Uint8Array, view: DataView, at: number): Member {
   }
 }
 
-/** Sizes and place of a member, which stand in a field of their own when they are too large for the usual ones. */
+/** Sizes and offset of a member, from the ZIP64 field when they exceed 32 bits. */
 function wideSizes(view: DataView, entry: number): { size: number; packed: number; at: number } {
   const found = {
     size: view.getUint32(entry + 24, true),
@@ -104,18 +104,18 @@ function wideSizes(view: DataView, entry: number): { size: number; packed: numbe
 
 /**
  * The content of one member.
- * @throws UnpacksTooLarge, and an error for one that is encrypted, packed otherwise, or not where the directory says
+ * @throws UnpacksTooLarge, and an error for a member that is encrypted, uses another method, or is not at its offset
  */
-export function readMember(bytes: Uint8Array, member: Member, allowance: Allowance): Uint8Array {
+export function readMember(bytes: Uint8Array, member: ZipMember, allowance: UnpackAllowance): Uint8Array {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   if (member.encrypted) throw new Error('The member is encrypted.')
-  if (view.getUint32(member.at, true) !== LOCAL_ENTRY) throw new Error('The member is not where it should be.')
+  if (view.getUint32(member.at, true) !== LOCAL_ENTRY) throw new Error('The member is not at its offset.')
   const start = member.at + 30 + view.getUint16(member.at + 26, true) + view.getUint16(member.at + 28, true)
   const packed = bytes.subarray(start, start + member.packedBytes)
   if (member.method === 0) {
     allowance.take(packed.length)
     return packed
   }
-  if (member.method !== 8) throw new Error('The member is packed in a way nobody uses.')
+  if (member.method !== 8) throw new Error('The compression method of the member is not supported.')
   return inflate(packed, allowance)
 }

@@ -1,4 +1,4 @@
-// The tries to tell: one row each, never altered, kept thirty days.
+// Webhook delivery attempts: one immutable row each, kept for thirty days.
 
 import { createHash } from 'node:crypto'
 import { newId } from '../../base/ids.ts'
@@ -7,7 +7,7 @@ import { type Page, type PageKey, pageOf } from '../../db/page.ts'
 import type { EventType } from '../outbox.ts'
 import type { Attempt, AttemptDetail, AttemptResult } from './records.ts'
 
-/** What is to be written of one try. */
+/** The values of a new attempt row. */
 export interface NewAttempt {
   webhook: number
   event: { n: number; id: string; type: EventType; body: string }
@@ -45,7 +45,7 @@ export class Attempts {
     this.#db = db
   }
 
-  /** Writes tries down in one statement. @returns the ids of their rows, in the order given */
+  /** Inserts attempts in one statement. @returns the ids of their rows, in the order given */
   async insertAll(tx: Tx, all: readonly NewAttempt[]): Promise<string[]> {
     if (all.length === 0) return []
     const rows = all.map(rowOf)
@@ -62,14 +62,14 @@ export class Attempts {
   async list(webhook: number, filter: AttemptFilter): Promise<Page<Attempt>> {
     const where = ['a.webhook = ?']
     const values: SqlValue[] = [webhook]
-    const ask = (condition: string, ...asked: SqlValue[]) => {
+    const add = (condition: string, ...given: SqlValue[]) => {
       where.push(condition)
-      values.push(...asked)
+      values.push(...given)
     }
-    if (filter.eventType !== undefined) ask('a.event_type = ?', filter.eventType)
-    if (filter.result !== undefined) ask('a.result = ?', filter.result)
-    if (filter.eventId !== undefined) ask('a.event_id = ?', filter.eventId)
-    if (filter.after !== null) ask('(a.created_at, a.n) < (?, ?)', ...filter.after)
+    if (filter.eventType !== undefined) add('a.event_type = ?', filter.eventType)
+    if (filter.result !== undefined) add('a.result = ?', filter.result)
+    if (filter.eventId !== undefined) add('a.event_id = ?', filter.eventId)
+    if (filter.after !== null) add('(a.created_at, a.n) < (?, ?)', ...filter.after)
     const isShort = filter.eventType === undefined && filter.result === undefined
     const rows = await (isShort ? this.#db.read : this.#db.scan).all(
       `SELECT ${COLUMNS} FROM webhook_attempts a WHERE ${where.join(' AND ')} ORDER BY a.created_at DESC, a.n DESC LIMIT ?`,
@@ -78,7 +78,7 @@ export class Attempts {
     return pageOf(rows, filter.limit, (row) => [row.created_at as number, row.n as number], present)
   }
 
-  /** One try with what was sent. @param now ms; a payload that has expired by then is not shown */
+  /** An attempt with its request. @param now ms; an expired payload is null */
   async get(webhook: number, id: string, now: number): Promise<AttemptDetail | undefined> {
     const row = await this.#db.read.get(
       `SELECT ${COLUMNS}, a.request_headers, e.body FROM webhook_attempts a LEFT JOIN events e ON e.n = a.event AND e.id = a.event_id
@@ -94,9 +94,9 @@ export class Attempts {
     }
   }
 
-  /** Erases rows older than `before` (ms), and those of subscriptions that are gone. @returns how many */
+  /** Deletes rows older than `before` (ms), and those of deleted subscriptions. @returns how many */
   async prune(before: number): Promise<number> {
-    let erased = 0
+    let deleted = 0
     for (;;) {
       const { changes } = await this.#db.write((tx) =>
         tx.run(
@@ -105,8 +105,8 @@ export class Attempts {
           [before, PRUNE_BATCH],
         ),
       )
-      erased += changes
-      if (changes < PRUNE_BATCH) return erased
+      deleted += changes
+      if (changes < PRUNE_BATCH) return deleted
     }
   }
 }

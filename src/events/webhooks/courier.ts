@@ -1,50 +1,54 @@
-// One try to tell one event to one subscription: sent, judged by its answer, written down.
+// Sends one event to one subscription and records the attempt.
 
 import type { PostResult, SafeFetch } from '../../base/safe-fetch.ts'
-import { judge, Settling, type SettlingParts, type Tried } from './outcomes.ts'
-import type { Addressee, Waiting as WaitingEvent, Webhook } from './records.ts'
+import { type AttemptOutcome, OutcomeWriter, type OutcomeWriterDeps, resultOf } from './outcomes.ts'
+import type { PendingDelivery, Webhook, WebhookTarget } from './records.ts'
 import { headersOf } from './sign.ts'
 import { checkUrl } from './url.ts'
 
-interface Parts extends SettlingParts {
+interface Deps extends OutcomeWriterDeps {
   fetch: SafeFetch
 }
 
 export class Courier {
-  readonly #parts: Parts
-  readonly #settling: Settling
+  readonly #deps: Deps
+  readonly #outcomes: OutcomeWriter
 
-  constructor(parts: Parts) {
-    this.#parts = parts
-    this.#settling = new Settling(parts)
+  constructor(deps: Deps) {
+    this.#deps = deps
+    this.#outcomes = new OutcomeWriter(deps)
   }
 
   /**
-   * Sends a waiting event to its subscription. Resolves when the answer is there.
-   * @returns what writes the outcome down; resolves when that is durable
+   * Sends a pending delivery to its subscription. Resolves when the response has arrived.
+   * @returns a function that records the outcome; it resolves when the record is durable
    */
-  async tell(to: Addressee, item: WaitingEvent): Promise<() => Promise<void>> {
-    const tried = await this.#post(to, item.event, item.attempt)
-    return () => this.#settling.settle(to.webhook.n, item, tried)
+  async send(to: WebhookTarget, delivery: PendingDelivery): Promise<() => Promise<void>> {
+    const outcome = await this.#post(to, delivery.event, delivery.attempt)
+    return () => this.#outcomes.write(to.webhook.n, delivery, outcome)
   }
 
-  /** Tells one event at once and once, whatever the subscription asks for. @returns the id of the attempt */
-  async test({ n }: Webhook, event: WaitingEvent['event']): Promise<string> {
-    const { db, webhooks, attempts } = this.#parts
-    const to = await webhooks.addressee(n)
-    const tried = to === undefined ? GONE : await this.#post(to, event, 1)
-    const judged = judge(tried.answer)
-    const result = judged === 'retrying' ? 'failed' : judged
+  /** Sends one event immediately and once, regardless of the filters of the subscription. @returns the id of the attempt */
+  async test({ n }: Webhook, event: PendingDelivery['event']): Promise<string> {
+    const { db, webhooks, attempts } = this.#deps
+    const to = await webhooks.target(n)
+    const outcome = to === undefined ? GONE : await this.#post(to, event, 1)
+    const verdict = resultOf(outcome.answer)
+    const result = verdict === 'retrying' ? 'failed' : verdict
     return db.write(async (tx) => {
-      await webhooks.noteTry(tx, n, result === 'success')
-      const outcome = { result, nextRetryAt: null, maxAttempts: 1 }
-      const [id] = await attempts.insertAll(tx, [this.#settling.attemptOf(n, { event, attempt: 1 }, tried, outcome)])
+      await webhooks.noteAttempt(tx, n, result === 'success')
+      const written = { result, nextRetryAt: null, maxAttempts: 1 }
+      const [id] = await attempts.insertAll(tx, [this.#outcomes.attemptOf(n, { event, attempt: 1 }, outcome, written)])
       return id!
     })
   }
 
-  async #post({ webhook, secrets }: Addressee, event: WaitingEvent['event'], attempt: number): Promise<Tried> {
-    const { clock, fetch } = this.#parts
+  async #post(
+    { webhook, secrets }: WebhookTarget,
+    event: PendingDelivery['event'],
+    attempt: number,
+  ): Promise<AttemptOutcome> {
+    const { clock, fetch } = this.#deps
     const headers = headersOf({ event, attempt, now: clock.now(), ...secrets })
     const began = clock.now()
     try {
@@ -58,10 +62,10 @@ export class Courier {
 }
 
 const NOTHING = { status: 0, body: null, retryAfter: null, accepted: false, mayAskToWait: false }
-const NOT_VALID: PostResult = { ...NOTHING, problem: 'address_not_allowed', text: 'The url is no longer allowed.' }
-/** The subscription went away before its turn. */
-const GONE: Tried = {
-  answer: { ...NOTHING, problem: 'connect_error', text: 'The webhook is gone.' },
+const NOT_VALID: PostResult = { ...NOTHING, problem: 'address_not_allowed', text: 'The URL is no longer allowed.' }
+/** The subscription was deleted before the request. */
+const GONE: AttemptOutcome = {
+  answer: { ...NOTHING, problem: 'connect_error', text: 'The webhook was deleted.' },
   ms: 0,
   headers: {},
 }

@@ -1,187 +1,193 @@
-// The worker that tells: spreads events over subscriptions and sends each at its time, a slow receiver delaying nobody else.
+// The webhook worker: fans events out to subscriptions and sends due deliveries; a slow endpoint does not delay other subscriptions.
 
 import type { Clock, Timer } from '../../base/clock.ts'
 import { randomName } from '../../base/ids.ts'
 import type { Service } from '../../base/lifecycle.ts'
 import type { Log } from '../../base/log.ts'
-import type { Wake } from '../../base/notifier.ts'
+import type { Notifier } from '../../base/notifier.ts'
 import type { Courier } from './courier.ts'
-import type { Waiting } from './pending.ts'
-import type { Waiting as WaitingEvent } from './records.ts'
+import type { PendingDeliveries } from './pending.ts'
+import type { PendingDelivery } from './records.ts'
 import type { Webhooks } from './subscriptions.ts'
 
-/** Requests under way to one subscription (decisions §9.3). */
+/** Concurrent requests to one subscription (decisions §9.3). */
 const PER_WEBHOOK = 4
-/** Requests under way in all. */
+/** Concurrent requests in total. */
 const IN_ALL = 400
-/** Events taken ahead for one subscription: a fast one need not wait for the next look, and a silent one is through with them
- * before its leases end. */
+/** Deliveries claimed ahead for one subscription: enough to keep a fast endpoint busy until the next poll, few enough that a silent one
+ * times out on all of them before their leases end. */
 const AHEAD = 16
-/** When so few of them are left, the next ones are taken: a request need not wait for that. */
+/** When this many claimed deliveries are left, the next ones are claimed. */
 const FEW = 4
-/** Subscriptions for which events are taken at the same time. */
+/** Subscriptions for which deliveries are claimed concurrently. */
 const LANES_AT_ONCE = 64
-/** A bell that was lost costs this long, in ms. */
-const LOOK_EVERY_MS = 1000
+/** Poll interval, ms: the delay after a lost notification. */
+const POLL_EVERY_MS = 1000
 
-/** One subscription with something to do. */
-interface Lane {
+/** A subscription with due deliveries. */
+interface WebhookLane {
   n: number
   inFlight: number
-  taken: WaitingEvent[]
-  taking: boolean
+  claimed: PendingDelivery[]
+  claiming: boolean
 }
 
-interface Parts {
+interface Deps {
   clock: Clock
   log: Log
-  wake: Wake
+  notifier: Notifier
   webhooks: Webhooks
-  waiting: Waiting
+  pending: PendingDeliveries
   courier: Courier
 }
 
 export class Dispatcher implements Service {
   readonly name = 'webhooks'
-  readonly #parts: Parts
-  readonly #lanes = new Map<number, Lane>()
-  readonly #underWay = new Set<Promise<void>>()
+  readonly #deps: Deps
+  readonly #lanes = new Map<number, WebhookLane>()
+  readonly #running = new Set<Promise<void>>()
   readonly #lease = randomName()
   #inFlight = 0
-  #looking: Promise<void> | undefined
-  #lookAgain = false
+  #polling: Promise<void> | undefined
+  #pollAgain = false
   #stopped = false
   #timer: Timer | undefined
   #unlisten: (() => void) | undefined
 
-  constructor(parts: Parts) {
-    this.#parts = parts
+  constructor(deps: Deps) {
+    this.#deps = deps
   }
 
   async start(): Promise<void> {
-    const { waiting, wake, clock } = this.#parts
-    // Whoever held these died with the process.
-    await waiting.giveBack()
-    this.#unlisten = wake.listen('webhooks', () => this.#look())
-    this.#timer = clock.every(LOOK_EVERY_MS, () => this.#look())
-    this.#look()
+    const { pending, notifier, clock } = this.#deps
+    // Leases of an earlier process: that process has ended.
+    await pending.release()
+    this.#unlisten = notifier.listen('webhooks', () => this.#poll())
+    this.#timer = clock.every(POLL_EVERY_MS, () => this.#poll())
+    this.#poll()
   }
 
-  /** What is under way ends; what was taken and not begun is given back. */
+  /** Finishes running requests and releases the claimed deliveries that were not sent. */
   async stop(): Promise<void> {
     this.#stopped = true
     this.#timer?.cancel()
     this.#unlisten?.()
-    for (const lane of this.#lanes.values()) lane.taken = []
-    await this.#rest()
-    await this.#parts.waiting.giveBack(this.#lease)
+    for (const lane of this.#lanes.values()) lane.claimed = []
+    await this.#untilIdle()
+    await this.#deps.pending.release(this.#lease)
   }
 
-  /** Resolves when nothing is due and nothing is under way. */
+  /** Resolves when nothing is due and no request is running. */
   async settle(): Promise<void> {
     for (;;) {
-      this.#look()
-      await this.#rest()
-      const { waiting } = this.#parts
-      if ((await waiting.untold()) === 0 && (await waiting.due()).length === 0 && this.#underWay.size === 0) return
+      this.#poll()
+      await this.#untilIdle()
+      const { pending } = this.#deps
+      if ((await pending.countUndispatched()) === 0 && (await pending.due()).length === 0 && this.#running.size === 0)
+        return
     }
   }
 
-  async #rest(): Promise<void> {
-    while (this.#looking !== undefined || this.#underWay.size > 0) {
-      await this.#looking
-      await Promise.all(this.#underWay)
+  async #untilIdle(): Promise<void> {
+    while (this.#polling !== undefined || this.#running.size > 0) {
+      await this.#polling
+      await Promise.all(this.#running)
     }
   }
 
-  #look(): void {
-    this.#lookAgain = true
-    this.#looking ??= this.#lookUntilQuiet()
-      .catch((error: unknown) => this.#parts.log.error({ err: error }, 'events could not be looked at'))
+  #poll(): void {
+    this.#pollAgain = true
+    this.#polling ??= this.#pollUntilIdle()
+      .catch((error: unknown) =>
+        this.#deps.log.error({ event: 'webhook.poll_failed', err: error }, 'Polling for webhook deliveries failed'),
+      )
       .finally(() => {
-        this.#looking = undefined
+        this.#polling = undefined
       })
   }
 
-  async #lookUntilQuiet(): Promise<void> {
-    while (this.#lookAgain && !this.#stopped) {
-      this.#lookAgain = false
-      const { more } = await this.#parts.waiting.spread()
-      if (more) this.#lookAgain = true
-      const due = await this.#parts.waiting.due()
-      // What is taken at the same time is written in one transaction.
+  async #pollUntilIdle(): Promise<void> {
+    while (this.#pollAgain && !this.#stopped) {
+      this.#pollAgain = false
+      const { more } = await this.#deps.pending.fanOut()
+      if (more) this.#pollAgain = true
+      const due = await this.#deps.pending.due()
+      // Concurrent claims are written in one transaction by group commit.
       for (let at = 0; at < due.length; at += LANES_AT_ONCE) {
         await Promise.all(due.slice(at, at + LANES_AT_ONCE).map((n) => this.#fill(this.#laneOf(n))))
       }
     }
   }
 
-  #laneOf(n: number): Lane {
-    const lane = this.#lanes.get(n) ?? { n, inFlight: 0, taken: [], taking: false }
+  #laneOf(n: number): WebhookLane {
+    const lane = this.#lanes.get(n) ?? { n, inFlight: 0, claimed: [], claiming: false }
     this.#lanes.set(n, lane)
     return lane
   }
 
-  async #fill(lane: Lane): Promise<void> {
-    if (lane.taken.length > FEW || lane.taking || this.#stopped) return
-    lane.taking = true
+  async #fill(lane: WebhookLane): Promise<void> {
+    if (lane.claimed.length > FEW || lane.claiming || this.#stopped) return
+    lane.claiming = true
     try {
-      const { webhooks, waiting } = this.#parts
+      const { webhooks, pending } = this.#deps
       const webhook = await webhooks.byN(lane.n)
       if (webhook === undefined || webhook.status !== 'enabled') {
-        await waiting.dropUnwanted(lane.n)
+        await pending.dropFor(lane.n)
       } else {
-        const taken = await waiting.take(lane.n, AHEAD - lane.taken.length, this.#lease)
-        lane.taken.push(...taken)
+        const claimed = await pending.claim(lane.n, AHEAD - lane.claimed.length, this.#lease)
+        lane.claimed.push(...claimed)
         this.#serve()
       }
     } finally {
-      lane.taking = false
-      if (lane.inFlight === 0 && lane.taken.length === 0) this.#lanes.delete(lane.n)
+      lane.claiming = false
+      if (lane.inFlight === 0 && lane.claimed.length === 0) this.#lanes.delete(lane.n)
     }
   }
 
-  /** Gives free places to the subscriptions in turn, so that none waits behind another one's silence. */
+  /** Starts requests round-robin over the subscriptions, so that a silent endpoint does not block the others. */
   #serve(): void {
     for (const lane of [...this.#lanes.values()]) {
-      while (lane.inFlight < PER_WEBHOOK && lane.taken.length > 0 && this.#inFlight < IN_ALL && !this.#stopped) {
-        this.#begin(lane, lane.taken.shift()!)
-        // To the end of the line.
+      while (lane.inFlight < PER_WEBHOOK && lane.claimed.length > 0 && this.#inFlight < IN_ALL && !this.#stopped) {
+        this.#begin(lane, lane.claimed.shift()!)
+        // Move it to the end of the round.
         this.#lanes.delete(lane.n)
         this.#lanes.set(lane.n, lane)
       }
     }
   }
 
-  #begin(lane: Lane, item: WaitingEvent): void {
+  #begin(lane: WebhookLane, delivery: PendingDelivery): void {
     lane.inFlight++
     this.#inFlight++
-    const work = this.#tell(lane, item)
-    this.#underWay.add(work)
-    void work.finally(() => this.#underWay.delete(work))
+    const work = this.#deliver(lane, delivery)
+    this.#running.add(work)
+    void work.finally(() => this.#running.delete(work))
   }
 
-  async #tell(lane: Lane, item: WaitingEvent): Promise<void> {
-    const { webhooks, courier, log } = this.#parts
-    let writeDown: (() => Promise<void>) | undefined
+  async #deliver(lane: WebhookLane, delivery: PendingDelivery): Promise<void> {
+    const { webhooks, courier, log } = this.#deps
+    let writeOutcome: (() => Promise<void>) | undefined
     try {
-      // Asked anew for each request: it may have been switched off, or lead elsewhere, since the event was taken.
-      const to = await webhooks.addressee(lane.n)
-      if (to?.webhook.status === 'enabled') writeDown = await courier.tell(to, item)
-      else lane.taken = []
+      // Read for each request: the subscription may have been disabled or got another URL since the claim.
+      const to = await webhooks.target(lane.n)
+      if (to?.webhook.status === 'enabled') writeOutcome = await courier.send(to, delivery)
+      else lane.claimed = []
     } catch (error) {
-      log.error({ err: error, event: item.event.id }, 'an event could not be told')
+      log.error({ event: 'webhook.send_failed', err: error, event_id: delivery.event.id }, 'Webhook request failed')
     } finally {
       lane.inFlight--
       this.#inFlight--
       this.#serve()
     }
-    if (lane.taken.length <= FEW) this.#look()
-    // The next request need not wait for the disk.
-    await writeDown?.().catch((error: unknown) =>
-      log.error({ err: error, event: item.event.id }, 'what became of an event could not be written down'),
+    if (lane.claimed.length <= FEW) this.#poll()
+    // The next request does not wait for the disk.
+    await writeOutcome?.().catch((error: unknown) =>
+      log.error(
+        { event: 'webhook.outcome_write_failed', err: error, event_id: delivery.event.id },
+        'Outcome of a webhook request could not be stored',
+      ),
     )
-    // It may be wanted again soon, or nothing but this was in the way of the next one.
-    if (lane.taken.length === 0) this.#look()
+    // A retry may be due soon, or this delivery was the last one that kept the lane from claiming more.
+    if (lane.claimed.length === 0) this.#poll()
   }
 }

@@ -1,168 +1,177 @@
-// Writes down what became of tellings: those that end while others are being written travel together, in one unit of work.
+// Records the outcomes of webhook requests; outcomes that arrive during a write are batched into the next unit of work.
 
 import type { Clock } from '../../base/clock.ts'
 import type { ClockDoubt } from '../../base/clock-guard.ts'
 import type { PostResult } from '../../base/safe-fetch.ts'
 import type { Db, Tx } from '../../db/db.ts'
 import type { Attempts, NewAttempt } from './attempts.ts'
-import type { Waiting } from './pending.ts'
-import type { AttemptResult, Waiting as WaitingEvent, Webhook } from './records.ts'
-import { ATTEMPTS_MAX, nextTry, retryAfterMs } from './schedule.ts'
+import type { PendingDeliveries } from './pending.ts'
+import type { AttemptResult, PendingDelivery, Webhook } from './records.ts'
+import { ATTEMPTS_MAX, nextAttemptAt, retryAfterMs } from './schedule.ts'
 import type { Webhooks } from './subscriptions.ts'
 
 const DAY_MS = 24 * 60 * 60 * 1000
-/** Tellings written down in one unit of work. */
-const TOGETHER_MAX = 32
+/** Outcomes written in one unit of work. */
+const BATCH_MAX = 32
 
-/** What a try found. */
-export interface Tried {
+/** The response to one request. */
+export interface AttemptOutcome {
   answer: PostResult
   ms: number
   headers: Record<string, string>
 }
 
-/** A telling that has ended. */
-interface Ended {
+/** A delivery whose request has finished. */
+interface FinishedAttempt {
   webhook: number
-  item: WaitingEvent
-  tried: Tried
+  delivery: PendingDelivery
+  outcome: AttemptOutcome
 }
 
-interface Call {
-  ended: Ended
+interface PendingWrite {
+  finished: FinishedAttempt
   resolve(): void
   reject(error: unknown): void
 }
 
-export interface SettlingParts {
+export interface OutcomeWriterDeps {
   db: Db
   clock: Clock
   guard: ClockDoubt
   webhooks: Webhooks
   attempts: Attempts
-  waiting: Waiting
-  /** Days the payload of a try is kept. */
+  pending: PendingDeliveries
+  /** Days the payload of an attempt is kept. */
   payloadDays: number
   /** 0 to 1, for the jitter of retries. */
   random?: () => number
 }
 
-/** What one unit of work knows and has still to write. */
-interface Round {
-  /** As the unit of work read them; whatever changes one takes it out. */
-  known: Map<number, Webhook | undefined>
-  /** Subscriptions of which a success was the last thing noted. */
-  well: Set<number>
-  made: NewAttempt[]
+/** State of one unit of work. */
+interface WriteBatch {
+  /** Subscriptions as the unit of work read them; removed when it changes them. */
+  webhooks: Map<number, Webhook | undefined>
+  /** Subscriptions whose last noted attempt succeeded. */
+  lastSucceeded: Set<number>
+  attempts: NewAttempt[]
   done: number[]
 }
 
-export class Settling {
-  readonly #parts: SettlingParts
-  readonly #calls: Call[] = []
+export class OutcomeWriter {
+  readonly #deps: OutcomeWriterDeps
+  readonly #queue: PendingWrite[] = []
   #writing = false
 
-  constructor(parts: SettlingParts) {
-    this.#parts = parts
+  constructor(deps: OutcomeWriterDeps) {
+    this.#deps = deps
   }
 
-  /** Writes down the outcome of a try and what follows from it. Resolves when that is durable. */
-  settle(webhook: number, item: WaitingEvent, tried: Tried): Promise<void> {
+  /** Records the outcome of a request and its consequences. Resolves when the record is durable. */
+  write(webhook: number, delivery: PendingDelivery, outcome: AttemptOutcome): Promise<void> {
     return new Promise((resolve, reject) => {
-      this.#calls.push({ ended: { webhook, item, tried }, resolve, reject })
+      this.#queue.push({ finished: { webhook, delivery, outcome }, resolve, reject })
       void this.#writeAll()
     })
   }
 
-  /** What is to be written of one try. */
+  /** The attempt row of one request. */
   attemptOf(
     webhook: number,
-    { event, attempt }: Pick<WaitingEvent, 'event' | 'attempt'>,
-    { answer, ms, headers }: Tried,
-    outcome: Pick<NewAttempt, 'result' | 'nextRetryAt' | 'maxAttempts'>,
+    { event, attempt }: Pick<PendingDelivery, 'event' | 'attempt'>,
+    { answer, ms, headers }: AttemptOutcome,
+    written: Pick<NewAttempt, 'result' | 'nextRetryAt' | 'maxAttempts'>,
   ): NewAttempt {
     return {
       webhook,
       event,
       attempt,
-      ...outcome,
+      ...written,
       responseStatus: answer.status,
       responseMs: ms,
       errorMessage: answer.problem === null ? null : `${answer.problem}: ${answer.text}`,
       responseBody: answer.body,
       requestHeaders: headers,
-      // The event itself is kept so long, whenever it is told once more.
-      payloadExpiresAt: event.createdAt + this.#parts.payloadDays * DAY_MS,
-      createdAt: this.#parts.clock.now(),
+      // Counted from the event, also for a replay.
+      payloadExpiresAt: event.createdAt + this.#deps.payloadDays * DAY_MS,
+      createdAt: this.#deps.clock.now(),
     }
   }
 
   async #writeAll(): Promise<void> {
     if (this.#writing) return
     this.#writing = true
-    while (this.#calls.length > 0) {
-      const calls = this.#calls.splice(0, TOGETHER_MAX)
-      // What cannot be written of one must not keep the others from being written.
-      if (!(await this.#write(calls, calls.length === 1))) {
-        for (const call of calls) await this.#write([call], true)
+    while (this.#queue.length > 0) {
+      const writes = this.#queue.splice(0, BATCH_MAX)
+      // One outcome that cannot be written must not block the others: retry them one by one.
+      if (!(await this.#write(writes, writes.length === 1))) {
+        for (const one of writes) await this.#write([one], true)
       }
     }
     this.#writing = false
   }
 
-  /** @returns false when it failed and nobody was told of that */
-  async #write(calls: readonly Call[], isLast: boolean): Promise<boolean> {
+  /** @returns false when the batch failed and its callers are not rejected yet */
+  async #write(writes: readonly PendingWrite[], isLast: boolean): Promise<boolean> {
     try {
-      await this.#parts.db.write((tx) => this.#round(tx, calls))
+      await this.#deps.db.write((tx) => this.#writeBatch(tx, writes))
     } catch (error) {
       if (!isLast) return false
-      for (const call of calls) call.reject(error)
+      for (const one of writes) one.reject(error)
       return true
     }
-    for (const call of calls) call.resolve()
+    for (const one of writes) one.resolve()
     return true
   }
 
-  async #round(tx: Tx, calls: readonly Call[]): Promise<void> {
-    const { attempts, waiting } = this.#parts
-    const round: Round = { known: new Map(), well: new Set(), made: [], done: [] }
-    for (const { ended } of calls) await this.#one(tx, round, ended)
-    await attempts.insertAll(tx, round.made)
-    await waiting.dropAll(tx, round.done)
+  async #writeBatch(tx: Tx, writes: readonly PendingWrite[]): Promise<void> {
+    const { attempts, pending } = this.#deps
+    const batch: WriteBatch = { webhooks: new Map(), lastSucceeded: new Set(), attempts: [], done: [] }
+    for (const { finished } of writes) await this.#writeOne(tx, batch, finished)
+    await attempts.insertAll(tx, batch.attempts)
+    await pending.drop(tx, batch.done)
   }
 
-  /** The subscription is looked at again: it may have been deleted or switched off while the request was under way. */
-  async #one(tx: Tx, round: Round, { webhook: n, item, tried }: Ended): Promise<void> {
-    const { webhooks, waiting, clock, guard, random = Math.random } = this.#parts
-    if (!round.known.has(n)) round.known.set(n, await webhooks.byN(n, tx))
-    const webhook = round.known.get(n)
+  /** Reads the subscription again: it may have been deleted or disabled during the request. */
+  async #writeOne(tx: Tx, batch: WriteBatch, { webhook: n, delivery, outcome }: FinishedAttempt): Promise<void> {
+    const { webhooks, pending, clock, guard, random = Math.random } = this.#deps
+    if (!batch.webhooks.has(n)) batch.webhooks.set(n, await webhooks.byN(n, tx))
+    const webhook = batch.webhooks.get(n)
     if (webhook === undefined) {
-      round.done.push(item.n)
+      batch.done.push(delivery.n)
       return
     }
-    const { answer } = tried
-    let result = judge(answer)
+    const { answer } = outcome
+    let result = resultOf(answer)
     let nextAt: number | null = null
     if (result === 'retrying') {
-      // A clock that is in doubt ends nothing; the number of tries does.
-      const endsAt = guard.isHeld() ? Number.POSITIVE_INFINITY : item.endsAt
-      const asked = answer.mayAskToWait ? retryAfterMs(answer.retryAfter, clock.now()) : 0
-      nextAt = webhook.status === 'enabled' ? nextTry(item.attempt, clock.now(), endsAt, asked, random()) : null
+      // An untrusted clock must not expire a delivery; the number of attempts still does.
+      const endsAt = guard.isHeld() ? Number.POSITIVE_INFINITY : delivery.endsAt
+      const requested = answer.mayAskToWait ? retryAfterMs(answer.retryAfter, clock.now()) : 0
+      nextAt =
+        webhook.status === 'enabled' ? nextAttemptAt(delivery.attempt, clock.now(), endsAt, requested, random()) : null
       if (nextAt === null) result = 'failed'
     }
-    round.made.push(this.attemptOf(n, item, tried, { result, nextRetryAt: nextAt, maxAttempts: ATTEMPTS_MAX }))
-    if (!round.well.has(n)) await webhooks.noteTry(tx, n, result === 'success')
-    if (result === 'success') round.well.add(n)
-    else round.well.delete(n)
-    if (nextAt !== null) return waiting.postpone(tx, item.n, item.attempt + 1, nextAt)
-    round.done.push(item.n)
-    if (result !== 'success') await this.#noteFailure(tx, round, webhook, result, answer)
+    batch.attempts.push(
+      this.attemptOf(n, delivery, outcome, { result, nextRetryAt: nextAt, maxAttempts: ATTEMPTS_MAX }),
+    )
+    if (!batch.lastSucceeded.has(n)) await webhooks.noteAttempt(tx, n, result === 'success')
+    if (result === 'success') batch.lastSucceeded.add(n)
+    else batch.lastSucceeded.delete(n)
+    if (nextAt !== null) return pending.postpone(tx, delivery.n, delivery.attempt + 1, nextAt)
+    batch.done.push(delivery.n)
+    if (result !== 'success') await this.#noteFailure(tx, batch, webhook, result, answer)
   }
 
-  async #noteFailure(tx: Tx, round: Round, webhook: Webhook, result: AttemptResult, answer: PostResult): Promise<void> {
-    const { webhooks } = this.#parts
-    // What follows may switch it off.
-    round.known.delete(webhook.n)
+  async #noteFailure(
+    tx: Tx,
+    batch: WriteBatch,
+    webhook: Webhook,
+    result: AttemptResult,
+    answer: PostResult,
+  ): Promise<void> {
+    const { webhooks } = this.#deps
+    // The calls below may disable it.
+    batch.webhooks.delete(webhook.n)
     if (result === 'permanent_failure' && answer.problem === 'address_not_allowed') {
       if (webhook.status === 'enabled') await webhooks.disable(tx, webhook.n, 'url_not_allowed')
     } else {
@@ -171,8 +180,8 @@ export class Settling {
   }
 }
 
-/** What an answer means for the try. */
-export function judge(answer: PostResult): AttemptResult {
+/** The result of an attempt by its response. */
+export function resultOf(answer: PostResult): AttemptResult {
   if (answer.problem === 'address_not_allowed') return 'permanent_failure'
   return answer.accepted && answer.problem === null ? 'success' : 'retrying'
 }

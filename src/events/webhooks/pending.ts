@@ -1,18 +1,18 @@
-// Events on their way: spread from the outbox over the subscriptions that asked for them, and taken from there in turn.
+// The queue of webhook deliveries: events are fanned out from the outbox to the matching subscriptions, and claimed from there.
 
 import type { Clock } from '../../base/clock.ts'
 import type { Db, Tx } from '../../db/db.ts'
 import type { EventType } from '../outbox.ts'
-import type { Waiting as WaitingEvent, Webhook } from './records.ts'
+import type { PendingDelivery, Webhook } from './records.ts'
 import { LIFETIME_MS } from './schedule.ts'
 import type { Webhooks } from './subscriptions.ts'
 
-/** Events spread in one transaction. */
-const SPREAD_MAX = 500
-/** How long a try may take before somebody else makes it, in ms: well above the time limit of a request. */
+/** Events fanned out in one transaction. */
+const FAN_OUT_MAX = 500
+/** Lease of a claimed delivery, ms: well above the timeout of a request. */
 const LEASE_MS = 60_000
 const DROP_BATCH = 1000
-/** Tellings put into the queue by one statement. */
+/** Deliveries inserted by one statement. */
 const ADD_MAX = 100
 
 interface EventRow {
@@ -24,7 +24,7 @@ interface EventRow {
   created_at: number
 }
 
-interface WaitingRow {
+interface PendingRow {
   n: number
   attempt: number
   ends_at: number
@@ -35,76 +35,77 @@ interface WaitingRow {
   created_at: number
 }
 
-/** A telling to be. */
-interface Wanted {
+/** A delivery to insert. */
+interface NewPendingDelivery {
   webhook: number
   event: number
-  /** ms, since when it is wanted */
+  /** ms; start of the delivery's lifetime */
   since: number
 }
 
-interface Parts {
+interface Deps {
   db: Db
   clock: Clock
   webhooks: Webhooks
 }
 
-export class Waiting {
-  readonly #parts: Parts
+export class PendingDeliveries {
+  readonly #deps: Deps
 
-  constructor(parts: Parts) {
-    this.#parts = parts
+  constructor(deps: Deps) {
+    this.#deps = deps
   }
 
-  /** Spreads the oldest events nobody has been told of. @returns how many; fewer than asked for means that none is left */
-  async spread(): Promise<{ spread: number; more: boolean }> {
-    // Asked far more often than there is one: a look costs less than a transaction.
-    const first = await this.#parts.db.read.get('SELECT n FROM events WHERE told = 0 LIMIT 1')
-    if (first === undefined) return { spread: 0, more: false }
-    return this.#parts.db.write(async (tx) => {
+  /** Inserts deliveries for the oldest undispatched events. @returns how many events, and whether there may be more */
+  async fanOut(): Promise<{ events: number; more: boolean }> {
+    // Usually there is none, and a read costs less than a write transaction.
+    const first = await this.#deps.db.read.get('SELECT n FROM events WHERE told = 0 LIMIT 1')
+    if (first === undefined) return { events: 0, more: false }
+    return this.#deps.db.write(async (tx) => {
       const events = await tx.all<EventRow>(
         'SELECT n, team_id, type, mailbox_id, domain_id, created_at FROM events WHERE told = 0 ORDER BY n LIMIT ?',
-        [SPREAD_MAX],
+        [FAN_OUT_MAX],
       )
       const subscribers = new Map<string, Webhook[]>()
-      const wanted: Wanted[] = []
+      const deliveries: NewPendingDelivery[] = []
       for (const event of events) {
-        const all = subscribers.get(event.team_id) ?? (await this.#parts.webhooks.enabledOf(tx, event.team_id))
+        const all = subscribers.get(event.team_id) ?? (await this.#deps.webhooks.enabledOf(tx, event.team_id))
         subscribers.set(event.team_id, all)
         for (const webhook of all)
-          if (asksFor(webhook, event)) wanted.push({ webhook: webhook.n, event: event.n, since: event.created_at })
+          if (isSubscribed(webhook, event))
+            deliveries.push({ webhook: webhook.n, event: event.n, since: event.created_at })
       }
-      for (let at = 0; at < wanted.length; at += ADD_MAX) await this.#add(tx, wanted.slice(at, at + ADD_MAX))
+      for (let at = 0; at < deliveries.length; at += ADD_MAX) await this.#add(tx, deliveries.slice(at, at + ADD_MAX))
       const last = events.at(-1)
       if (last !== undefined) await tx.run('UPDATE events SET told = 1 WHERE told = 0 AND n <= ?', [last.n])
-      return { spread: events.length, more: events.length === SPREAD_MAX }
+      return { events: events.length, more: events.length === FAN_OUT_MAX }
     })
   }
 
-  /** How many events nobody has been told of yet. */
-  async untold(): Promise<number> {
-    const row = await this.#parts.db.read.get<{ count: number }>('SELECT count(*) AS count FROM events WHERE told = 0')
+  /** The number of events not dispatched yet. */
+  async countUndispatched(): Promise<number> {
+    const row = await this.#deps.db.read.get<{ count: number }>('SELECT count(*) AS count FROM events WHERE told = 0')
     return row!.count
   }
 
-  /** How many tellings wait, and for how long (ms) the oldest due one has been due. */
-  async backlog(): Promise<{ waiting: number; lagMs: number }> {
-    const { db, clock } = this.#parts
+  /** The number of pending deliveries, and for how long (ms) the oldest has been due. */
+  async backlog(): Promise<{ pending: number; lagMs: number }> {
+    const { db, clock } = this.#deps
     const row = await db.scan.get<{ count: number; oldest: number | null }>(
       'SELECT count(*) AS count, min(due_at) AS oldest FROM webhook_queue',
     )
-    return { waiting: row!.count, lagMs: row!.oldest === null ? 0 : clock.now() - row!.oldest }
+    return { pending: row!.count, lagMs: row!.oldest === null ? 0 : clock.now() - row!.oldest }
   }
 
-  /** Tells an event once more to one subscription, as a new series. */
-  async again(tx: Tx, webhook: number, event: number): Promise<void> {
-    await this.#add(tx, [{ webhook, event, since: this.#parts.clock.now() }])
+  /** Queues an event again for one subscription, with a new series of attempts. */
+  async requeue(tx: Tx, webhook: number, event: number): Promise<void> {
+    await this.#add(tx, [{ webhook, event, since: this.#deps.clock.now() }])
   }
 
-  /** The subscriptions that have something due. */
+  /** The subscriptions with due deliveries. */
   async due(): Promise<number[]> {
-    const rows = await this.#parts.db.read.all<{ webhook: number }>(
-      // From one subscription to the next along the index, however much waits for each.
+    const rows = await this.#deps.db.read.all<{ webhook: number }>(
+      // Skip scan: one index step per subscription, regardless of the length of its queue.
       `WITH RECURSIVE each(webhook) AS (
          SELECT min(webhook) FROM webhook_queue
          UNION ALL
@@ -112,17 +113,17 @@ export class Waiting {
        )
        SELECT webhook FROM each WHERE webhook IS NOT NULL
          AND EXISTS (SELECT 1 FROM webhook_queue q WHERE q.webhook = each.webhook AND q.due_at <= ?)`,
-      [this.#parts.clock.now()],
+      [this.#deps.clock.now()],
     )
     return rows.map(({ webhook }) => webhook)
   }
 
-  /** Takes what is due for one subscription, the earliest first: nobody else tries it while the lease lasts. */
-  async take(webhook: number, limit: number, lease: string): Promise<WaitingEvent[]> {
-    const { db, clock } = this.#parts
+  /** Claims due deliveries of one subscription, the earliest first; the lease keeps others from claiming them. */
+  async claim(webhook: number, limit: number, lease: string): Promise<PendingDelivery[]> {
+    const { db, clock } = this.#deps
     return db.write(async (tx) => {
       const now = clock.now()
-      const rows = await tx.all<WaitingRow>(
+      const rows = await tx.all<PendingRow>(
         `SELECT q.n, q.attempt, q.ends_at, q.event, e.id, e.type, e.body, e.created_at
          FROM webhook_queue q JOIN events e ON e.n = q.event
          WHERE q.webhook = ? AND q.due_at <= ? ORDER BY q.due_at, q.n LIMIT ?`,
@@ -144,8 +145,8 @@ export class Waiting {
     })
   }
 
-  /** Done with: told, or given up. */
-  async dropAll(tx: Tx, ns: readonly number[]): Promise<void> {
+  /** Removes delivered and failed deliveries. */
+  async drop(tx: Tx, ns: readonly number[]): Promise<void> {
     if (ns.length > 0) await tx.run(`DELETE FROM webhook_queue WHERE n IN (${marksOf(ns)})`, ns)
   }
 
@@ -153,21 +154,21 @@ export class Waiting {
     await tx.run('UPDATE webhook_queue SET attempt = ?, due_at = ?, lease = NULL WHERE n = ?', [attempt, dueAt, n])
   }
 
-  /** Gives back what was taken and not tried: under one lease, or, at the start, under whatever lease an earlier life had. */
-  async giveBack(lease?: string): Promise<void> {
+  /** Releases claimed deliveries that were not sent. @param lease default: every lease, for the start of the process */
+  async release(lease?: string): Promise<void> {
     const [which, values] = lease === undefined ? ['IS NOT NULL', []] : ['= ?', [lease]]
-    await this.#parts.db.write((tx) =>
+    await this.#deps.db.write((tx) =>
       tx.run(`UPDATE webhook_queue SET due_at = ?, lease = NULL WHERE lease ${which}`, [
-        this.#parts.clock.now(),
+        this.#deps.clock.now(),
         ...values,
       ]),
     )
   }
 
-  /** Has everything tried now and gives it a day more, after the clock was wrong: its times may be years off. */
-  async redate(): Promise<void> {
-    const now = this.#parts.clock.now()
-    await this.#parts.db.write((tx) =>
+  /** Makes every delivery due now with a full lifetime, after the clock was wrong: its times may be years off. */
+  async reschedule(): Promise<void> {
+    const now = this.#deps.clock.now()
+    await this.#deps.db.write((tx) =>
       tx.run('UPDATE webhook_queue SET ends_at = ?, due_at = min(due_at, ?) WHERE lease IS NULL', [
         now + LIFETIME_MS,
         now,
@@ -175,11 +176,11 @@ export class Waiting {
     )
   }
 
-  /** Drops what waits for subscriptions that are gone or switched off. @returns how many */
-  async dropUnwanted(webhook: number): Promise<number> {
+  /** Drops the deliveries of a deleted or disabled subscription. @returns how many */
+  async dropFor(webhook: number): Promise<number> {
     let dropped = 0
     for (;;) {
-      const { changes } = await this.#parts.db.write((tx) =>
+      const { changes } = await this.#deps.db.write((tx) =>
         tx.run('DELETE FROM webhook_queue WHERE n IN (SELECT n FROM webhook_queue WHERE webhook = ? LIMIT ?)', [
           webhook,
           DROP_BATCH,
@@ -190,21 +191,21 @@ export class Waiting {
     }
   }
 
-  /** Drops what waits for subscriptions that are no longer there. @returns how many */
+  /** Drops the deliveries of all deleted subscriptions. @returns how many */
   async dropOrphans(): Promise<number> {
-    const rows = await this.#parts.db.scan.all<{ webhook: number }>(
+    const rows = await this.#deps.db.scan.all<{ webhook: number }>(
       'SELECT DISTINCT webhook FROM webhook_queue WHERE webhook NOT IN (SELECT n FROM webhooks)',
     )
     let dropped = 0
-    for (const { webhook } of rows) dropped += await this.dropUnwanted(webhook)
+    for (const { webhook } of rows) dropped += await this.dropFor(webhook)
     return dropped
   }
 
-  async #add(tx: Tx, wanted: readonly Wanted[]): Promise<void> {
-    const now = this.#parts.clock.now()
+  async #add(tx: Tx, deliveries: readonly NewPendingDelivery[]): Promise<void> {
+    const now = this.#deps.clock.now()
     await tx.run(
-      `INSERT INTO webhook_queue (webhook, event, attempt, ends_at, due_at) VALUES ${wanted.map(() => '(?, ?, 1, ?, ?)').join(', ')}`,
-      wanted.flatMap(({ webhook, event, since }) => [webhook, event, since + LIFETIME_MS, now]),
+      `INSERT INTO webhook_queue (webhook, event, attempt, ends_at, due_at) VALUES ${deliveries.map(() => '(?, ?, 1, ?, ?)').join(', ')}`,
+      deliveries.flatMap(({ webhook, event, since }) => [webhook, event, since + LIFETIME_MS, now]),
     )
   }
 }
@@ -213,13 +214,13 @@ function marksOf(list: readonly unknown[]): string {
   return list.map(() => '?').join(', ')
 }
 
-/** Whether a subscription wants an event. `service.test` comes from the test route alone. */
-function asksFor(webhook: Webhook, event: EventRow): boolean {
+/** Whether an event matches a subscription. `service.test` is only sent by the test route. */
+function isSubscribed(webhook: Webhook, event: EventRow): boolean {
   const { eventTypes, mailboxIds, domainIds, createdAt } = webhook
   if (event.created_at < createdAt) return false
   if (!eventTypes.includes('*') && !eventTypes.includes(event.type)) return false
   if (mailboxIds === null && domainIds === null) return true
-  // Narrowed by either: one match is enough.
+  // With both filters, one match is enough.
   return (
     (mailboxIds?.includes(event.mailbox_id ?? '') ?? false) || (domainIds?.includes(event.domain_id ?? '') ?? false)
   )

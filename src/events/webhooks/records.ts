@@ -1,4 +1,4 @@
-// The records of telling outside: a subscription, and one try to tell it something; times are ms.
+// Records of webhooks: subscriptions, delivery attempts and pending deliveries; times are ms.
 
 import type { EventType } from '../outbox.ts'
 
@@ -13,7 +13,7 @@ export interface Webhook {
   teamId: string
   url: string
   description: string | null
-  /** Types it is told, or `*` alone for all, those of later versions too. */
+  /** Event types, or `*` alone for all types including those of later versions. */
   eventTypes: readonly string[]
   /** Only events of these mailboxes; null for all. */
   mailboxIds: readonly string[] | null
@@ -23,7 +23,7 @@ export interface Webhook {
   /** Last four characters of the signing secret. */
   secretHint: string
   secretRotatedAt: number | null
-  /** Events in a row that could not be told to the end. */
+  /** Events in a row whose deliveries finally failed. */
   consecutiveFailures: number
   lastDeliveryAt: number | null
   lastSuccessAt: number | null
@@ -34,7 +34,7 @@ export interface Webhook {
 /** Decisions §9.5. */
 export type AttemptResult = 'success' | 'retrying' | 'failed' | 'permanent_failure'
 
-/** One try to tell one event to one subscription (specification §2.9). */
+/** One attempt to deliver one event to one subscription (specification §2.9). */
 export interface Attempt {
   n: number
   id: string
@@ -43,7 +43,7 @@ export interface Attempt {
   eventId: string
   eventType: EventType
   result: AttemptResult
-  /** 0 when no answer came. */
+  /** 0 without a response. */
   responseStatus: number
   responseMs: number
   attempt: number
@@ -57,30 +57,30 @@ export interface Attempt {
   createdAt: number
 }
 
-/** The same with what was sent; the payload is null once it has expired. */
+/** An attempt with its request; the payload is null once it has expired. */
 export interface AttemptDetail extends Attempt {
   requestHeaders: Record<string, string>
   payload: string | null
 }
 
-/** An event on its way to one subscription. */
-export interface Waiting {
+/** An event queued for one subscription. */
+export interface PendingDelivery {
   n: number
   event: { n: number; id: string; type: EventType; body: string; createdAt: number }
-  /** Which try is next, from 1. */
+  /** Number of the next attempt, from 1. */
   attempt: number
-  /** No try starts after it. */
+  /** No attempt starts after it. */
   endsAt: number
 }
 
-/** The secrets that hold for a subscription at a moment. */
+/** The signing secrets of a subscription that are valid now. */
 export interface SigningSecrets {
   secret: string
   previousSecret: string | null
 }
 
-/** A subscription as it is when a request to it begins. */
-export interface Addressee {
+/** A subscription and its secrets, read when a request starts. */
+export interface WebhookTarget {
   webhook: Webhook
   secrets: SigningSecrets
 }

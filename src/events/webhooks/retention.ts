@@ -1,15 +1,15 @@
-// Forgets what happened once everybody has been told and nobody may ask for it again.
+// Deletes dispatched events after their retention.
 
 import type { Db } from '../../db/db.ts'
 
 const PRUNE_BATCH = 1000
 
 /**
- * Erases events older than `before` (ms) that wait for nobody, some at a time, so that other writes get their turn.
+ * Deletes events older than `before` (ms) without pending deliveries, in batches, so that other writes are not blocked.
  * @returns how many
  */
 export async function pruneEvents(db: Db, before: number): Promise<number> {
-  let erased = 0
+  let deleted = 0
   for (;;) {
     const { changes } = await db.write((tx) =>
       tx.run(
@@ -20,7 +20,7 @@ export async function pruneEvents(db: Db, before: number): Promise<number> {
         [before, PRUNE_BATCH],
       ),
     )
-    erased += changes
-    if (changes < PRUNE_BATCH) return erased
+    deleted += changes
+    if (changes < PRUNE_BATCH) return deleted
   }
 }

@@ -1,4 +1,4 @@
-// A subscription as its row keeps it.
+// Maps rows of `webhooks` to records.
 
 import type { Row, SqlValue } from '../../db/db.ts'
 import type { DisabledReason, Webhook } from './records.ts'

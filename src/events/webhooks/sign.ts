@@ -1,4 +1,4 @@
-// What makes a request believable: our signature over the exact bytes, and the same in the words of Standard Webhooks.
+// Signs webhook requests: an HMAC over the exact body, and the headers of Standard Webhooks.
 
 import { createHmac, randomBytes } from 'node:crypto'
 
@@ -9,12 +9,12 @@ const USER_AGENT = 'MailAppliance-Webhooks/1.0'
 
 /**
  * A new signing secret. Its characters are letters and digits only and their number is a multiple of four, so that every
- * base64 reader takes it: verifiers of Standard Webhooks decode what follows the prefix.
+ * base64 decoder accepts it: verifiers of Standard Webhooks decode what follows the prefix.
  */
 export function newSigningSecret(): string {
   for (;;) {
     const text = randomBytes(SECRET_BYTES).toString('base64')
-    // About one in four is kept; more than 250 bits of chance are left.
+    // About one candidate in four passes; more than 250 bits of entropy remain.
     if (/^[0-9A-Za-z]+$/.test(text)) return PREFIX + text
   }
 }
@@ -24,25 +24,25 @@ export function signature(secret: string, body: string): string {
   return `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`
 }
 
-/** The same fact for the ready-made verifiers: https://www.standardwebhooks.com, version v1. */
+/** The signature of Standard Webhooks, version v1: https://www.standardwebhooks.com. */
 function standardSignature(secret: string, id: string, seconds: number, body: string): string {
   const key = Buffer.from(secret.slice(PREFIX.length), 'base64')
   return `v1,${createHmac('sha256', key).update(`${id}.${seconds}.${body}`).digest('base64')}`
 }
 
-/** What a request tells beside its body. */
-export interface Telling {
+/** The input of the headers and signatures of a request. */
+export interface SignatureInput {
   event: { id: string; type: string; body: string }
   attempt: number
   /** ms */
   now: number
   secret: string
-  /** The secret before the last rotation while its grace lasts. */
+  /** The secret before the last rotation, during the grace period. */
   previousSecret: string | null
 }
 
-/** The headers of one try. Retries are signed anew, with the secrets of that moment. */
-export function headersOf({ event, attempt, now, secret, previousSecret }: Telling): Record<string, string> {
+/** The headers of one request. Each retry is signed with the secrets valid at that time. */
+export function headersOf({ event, attempt, now, secret, previousSecret }: SignatureInput): Record<string, string> {
   const seconds = Math.floor(now / 1000)
   const secrets = previousSecret === null ? [secret] : [secret, previousSecret]
   return {

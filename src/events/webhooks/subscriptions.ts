@@ -1,4 +1,4 @@
-// Subscriptions: who is told what happened, where, and under which secret.
+// Webhook subscriptions: URL, event filter, signing secret and status.
 
 import type { Clock } from '../../base/clock.ts'
 import { conflict, invalid, notFound } from '../../base/errors.ts'
@@ -7,12 +7,12 @@ import { Blocked, type SafeFetch } from '../../base/safe-fetch.ts'
 import type { Vault } from '../../base/secrets.ts'
 import type { Db, Reader, SqlValue, Tx } from '../../db/db.ts'
 import { type Page, type PageKey, pageOf } from '../../db/page.ts'
-import type { Addressee, DisabledReason, Webhook } from './records.ts'
+import type { DisabledReason, Webhook, WebhookTarget } from './records.ts'
 import { listOrNull, presentWebhook } from './row.ts'
 import { newSigningSecret } from './sign.ts'
 import { checkUrl } from './url.ts'
 
-/** What can be said of a subscription; what is left out of a change stays. */
+/** Settings of a subscription; omitted members stay unchanged in an update. */
 export interface WebhookInput {
   url?: string
   eventTypes?: readonly string[]
@@ -23,17 +23,17 @@ export interface WebhookInput {
 }
 
 const PER_TEAM_MAX = 20
-/** A subscription ends after so many events in a row that could not be told, when they lie this far apart (decisions §9.5). */
+/** A subscription is disabled after this many failed events in a row over at least this time (decisions §9.5). */
 const FAILURES_MAX = 20
 const FAILING_FOR_MS = 3 * 24 * 60 * 60 * 1000
-/** How long the old secret of a rotation may go on, in seconds. */
+/** Maximum grace period of a rotated secret, seconds. */
 export const GRACE_SECONDS_MAX = 604_800
 const PURPOSE = 'webhook'
 const NAME = 'webhook'
-/** Opened secrets kept in memory. */
+/** Decrypted secrets cached in memory. */
 const SECRETS_MAX = 1000
 
-interface Parts {
+interface Deps {
   db: Db
   clock: Clock
   vault: Vault
@@ -41,11 +41,11 @@ interface Parts {
 }
 
 export class Webhooks {
-  readonly #parts: Parts
+  readonly #deps: Deps
   readonly #secrets = new Map<string, string>()
 
-  constructor(parts: Parts) {
-    this.#parts = parts
+  constructor(deps: Deps) {
+    this.#deps = deps
   }
 
   /**
@@ -56,7 +56,7 @@ export class Webhooks {
     teamId: string,
     input: WebhookInput & { url: string; eventTypes: readonly string[] },
   ): Promise<{ webhook: Webhook; secret: string }> {
-    const { db, clock, vault } = this.#parts
+    const { db, clock, vault } = this.#deps
     const url = await this.#checkAddress(input.url)
     const secret = newSigningSecret()
     const id = newId('webhook')
@@ -84,7 +84,7 @@ export class Webhooks {
     return { webhook, secret }
   }
 
-  async get(teamId: string, id: string, reader: Reader = this.#parts.db.read): Promise<Webhook | undefined> {
+  async get(teamId: string, id: string, reader: Reader = this.#deps.db.read): Promise<Webhook | undefined> {
     return this.#byId(reader, teamId, id)
   }
 
@@ -103,7 +103,7 @@ export class Webhooks {
       where.push('(created_at, n) < (?, ?)')
       values.push(...filter.after)
     }
-    const rows = await this.#parts.db.read.all(
+    const rows = await this.#deps.db.read.all(
       `SELECT * FROM webhooks WHERE ${where.join(' AND ')} ORDER BY created_at DESC, n DESC LIMIT ?`,
       [...values, filter.limit + 1],
     )
@@ -111,8 +111,8 @@ export class Webhooks {
   }
 
   /**
-   * Changes what is given. Switching on clears the count of failures; switching off drops what waits.
-   * @param precondition looks at the record inside the unit of work
+   * Updates the given members. Enabling resets the count of failures; disabling drops pending deliveries.
+   * @param precondition checks the record inside the unit of work
    * @throws ProductError not_found, validation_error, and what the precondition throws
    */
   async update(
@@ -122,7 +122,7 @@ export class Webhooks {
     precondition: (current: Webhook) => void = () => {},
   ): Promise<Webhook> {
     const url = input.url === undefined ? undefined : await this.#checkAddress(input.url)
-    return this.#parts.db.write(async (tx) => {
+    return this.#deps.db.write(async (tx) => {
       const current = await this.#byId(tx, teamId, id)
       if (current === undefined) throw notFound(NAME)
       precondition(current)
@@ -136,7 +136,7 @@ export class Webhooks {
       await tx.run(
         `UPDATE webhooks SET url = ?, description = ?, event_types = ?, mailbox_ids = ?, domain_ids = ?, updated_at = ?
          WHERE n = ?`,
-        [...Object.values(next), this.#parts.clock.now(), current.n],
+        [...Object.values(next), this.#deps.clock.now(), current.n],
       )
       if (input.enabled === true) await this.#enable(tx, current.n)
       if (input.enabled === false && current.status === 'enabled') await this.disable(tx, current.n, 'by_user')
@@ -144,19 +144,19 @@ export class Webhooks {
     })
   }
 
-  /** Ends a subscription; what waits for it is dropped. @throws ProductError not_found, and what the precondition throws */
+  /** Deletes a subscription and its pending deliveries. @throws ProductError not_found, and what the precondition throws */
   async remove(teamId: string, id: string, precondition: (current: Webhook) => void = () => {}): Promise<void> {
-    await this.#parts.db.write(async (tx) => {
+    await this.#deps.db.write(async (tx) => {
       const current = await this.#byId(tx, teamId, id)
       if (current === undefined) throw notFound(NAME)
       precondition(current)
-      // What waited and what was tried goes with the next clean-up: a long list must not hold up everybody's writes.
+      // Retention deletes its deliveries and attempts later: a long list must not block other writes.
       await tx.run('DELETE FROM webhooks WHERE n = ?', [current.n])
     })
   }
 
   /**
-   * Gives a new signing secret; for `graceSeconds` requests carry a signature under the old one too.
+   * Rotates the signing secret; for `graceSeconds` requests carry a signature with the old one too.
    * @throws ProductError not_found, and what the precondition throws
    */
   async rotateSecret(
@@ -165,7 +165,7 @@ export class Webhooks {
     graceSeconds: number,
     precondition: (current: Webhook) => void = () => {},
   ): Promise<{ webhook: Webhook; secret: string }> {
-    const { db, clock, vault } = this.#parts
+    const { db, clock, vault } = this.#deps
     const secret = newSigningSecret()
     const webhook = await db.write(async (tx) => {
       const now = clock.now()
@@ -193,9 +193,9 @@ export class Webhooks {
     return { webhook, secret }
   }
 
-  /** Whom a request goes to and what it is signed with now, in one look; undefined when the subscription is gone. */
-  async addressee(n: number): Promise<Addressee | undefined> {
-    const { db, clock } = this.#parts
+  /** The subscription and its valid secrets in one read; undefined when it was deleted. */
+  async target(n: number): Promise<WebhookTarget | undefined> {
+    const { db, clock } = this.#deps
     const row = await db.read.get('SELECT * FROM webhooks WHERE n = ?', [n])
     if (row === undefined) return undefined
     const until = row.previous_until as number | null
@@ -207,13 +207,13 @@ export class Webhooks {
     return { webhook: presentWebhook(row), secrets }
   }
 
-  /** Opening costs more than the rest of a request's signature; what was opened is known by its sealed form. */
+  /** Cached by the sealed form: decryption costs more than signing a request. */
   #opened(sealed: Uint8Array): string {
     const key = Buffer.from(sealed).toString('latin1')
     const known = this.#secrets.get(key)
     if (known !== undefined) return known
     if (this.#secrets.size >= SECRETS_MAX) this.#secrets.clear()
-    const secret = this.#parts.vault.open(PURPOSE, sealed).toString()
+    const secret = this.#deps.vault.open(PURPOSE, sealed).toString()
     this.#secrets.set(key, secret)
     return secret
   }
@@ -226,24 +226,24 @@ export class Webhooks {
     return rows.map(presentWebhook)
   }
 
-  async byN(n: number, reader: Reader = this.#parts.db.read): Promise<Webhook | undefined> {
+  async byN(n: number, reader: Reader = this.#deps.db.read): Promise<Webhook | undefined> {
     const row = await reader.get('SELECT * FROM webhooks WHERE n = ?', [n])
     return row && presentWebhook(row)
   }
 
-  /** Notes that a try was made. */
-  async noteTry(tx: Tx, n: number, success: boolean): Promise<void> {
-    const now = this.#parts.clock.now()
+  /** Records the time and success of an attempt. */
+  async noteAttempt(tx: Tx, n: number, success: boolean): Promise<void> {
+    const now = this.#deps.clock.now()
     const cleared = success ? ', last_success_at = ?, consecutive_failures = 0, failing_since = NULL' : ''
     await tx.run(`UPDATE webhooks SET last_delivery_at = ?${cleared} WHERE n = ?`, success ? [now, now, n] : [now, n])
   }
 
   /**
-   * Notes that an event could not be told to the end; ends a subscription for which that is so again and again.
-   * @returns true when it was ended now
+   * Counts an event whose last attempt failed, and disables the subscription after too many of them.
+   * @returns true when this call disabled it
    */
   async noteExhausted(tx: Tx, n: number): Promise<boolean> {
-    const now = this.#parts.clock.now()
+    const now = this.#deps.clock.now()
     const row = await tx.get<{ consecutive_failures: number; failing_since: number; status: string }>(
       `UPDATE webhooks SET consecutive_failures = consecutive_failures + 1, failing_since = coalesce(failing_since, ?)
        WHERE n = ? RETURNING consecutive_failures, failing_since, status`,
@@ -255,11 +255,11 @@ export class Webhooks {
     return true
   }
 
-  /** Stops telling; what waits is dropped. */
+  /** Disables a subscription; the dispatcher drops its pending deliveries. */
   async disable(tx: Tx, n: number, reason: DisabledReason): Promise<void> {
     await tx.run(`UPDATE webhooks SET status = 'disabled', disabled_reason = ?, updated_at = ? WHERE n = ?`, [
       reason,
-      this.#parts.clock.now(),
+      this.#deps.clock.now(),
       n,
     ])
   }
@@ -280,11 +280,23 @@ export class Webhooks {
   async #checkAddress(text: string): Promise<string> {
     const url = checkUrl(text)
     try {
-      await this.#parts.fetch.addressesOf(url.hostname)
+      await this.#deps.fetch.addressesOf(url.hostname)
     } catch (error) {
       if (!(error instanceof Blocked)) return url.href
-      throw invalid('url', 'forbidden_value', 'The url leads to an address that is not in the public Internet.')
+      throw invalid(
+        'url',
+        'forbidden_value',
+        'The URL resolves to an address outside the public Internet. Use a public host.',
+      )
     }
     return url.href
   }
+}
+
+/** Subscriptions that were disabled because of failures, not by a user (decisions §9.5). */
+export async function autoDisabledWebhooks(reader: Reader): Promise<Webhook[]> {
+  const rows = await reader.all(
+    `SELECT * FROM webhooks WHERE status = 'disabled' AND disabled_reason IN ('too_many_failures', 'url_not_allowed')`,
+  )
+  return rows.map(presentWebhook)
 }

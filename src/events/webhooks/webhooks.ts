@@ -1,10 +1,10 @@
-// Everything that tells outside, put together.
+// Wires the event dispatch: subscriptions, the delivery queue, the courier and the worker.
 
 import { type Clock, isoTime } from '../../base/clock.ts'
 import type { ClockDoubt } from '../../base/clock-guard.ts'
 import { conflict, notFound } from '../../base/errors.ts'
 import type { Log } from '../../base/log.ts'
-import type { Wake } from '../../base/notifier.ts'
+import type { Notifier } from '../../base/notifier.ts'
 import type { Resolver } from '../../base/resolver.ts'
 import { SafeFetch } from '../../base/safe-fetch.ts'
 import type { Vault } from '../../base/secrets.ts'
@@ -14,11 +14,11 @@ import type { Outbox } from '../outbox.ts'
 import { Attempts } from './attempts.ts'
 import { Courier } from './courier.ts'
 import { Dispatcher } from './dispatcher.ts'
-import { Waiting } from './pending.ts'
+import { PendingDeliveries } from './pending.ts'
 import type { Webhook } from './records.ts'
 import { type WebhookInput, Webhooks } from './subscriptions.ts'
 
-export interface TellingParts {
+export interface EventDispatchDeps {
   db: Db
   clock: Clock
   guard: ClockDoubt
@@ -26,44 +26,44 @@ export interface TellingParts {
   config: Config
   vault: Vault
   resolver: Resolver
-  wake: Wake
+  notifier: Notifier
   outbox: Outbox
 }
 
-export class Telling {
+export class EventDispatch {
   readonly webhooks: Webhooks
   readonly attempts: Attempts
-  readonly #parts: TellingParts
+  readonly #deps: EventDispatchDeps
   readonly #fetch: SafeFetch
-  readonly #waiting: Waiting
+  readonly #pending: PendingDeliveries
   readonly #courier: Courier
 
-  constructor(parts: TellingParts) {
-    const { db, config } = parts
-    this.#parts = parts
-    this.#fetch = new SafeFetch({ resolver: parts.resolver, allowPrivate: config.ALLOW_PRIVATE_WEBHOOKS })
-    this.webhooks = new Webhooks({ ...parts, fetch: this.#fetch })
+  constructor(deps: EventDispatchDeps) {
+    const { db, config } = deps
+    this.#deps = deps
+    this.#fetch = new SafeFetch({ resolver: deps.resolver, allowPrivate: config.ALLOW_PRIVATE_WEBHOOKS })
+    this.webhooks = new Webhooks({ ...deps, fetch: this.#fetch })
     this.attempts = new Attempts(db)
-    this.#waiting = new Waiting({ ...parts, webhooks: this.webhooks })
+    this.#pending = new PendingDeliveries({ ...deps, webhooks: this.webhooks })
     const { webhooks, attempts } = this
     const payloadDays = config.WEBHOOK_PAYLOAD_RETENTION_DAYS
     this.#courier = new Courier({
-      ...parts,
+      ...deps,
       fetch: this.#fetch,
       webhooks,
       attempts,
-      waiting: this.#waiting,
+      pending: this.#pending,
       payloadDays,
     })
   }
 
-  /** The worker; one in a house. */
+  /** Creates the worker; one per appliance. */
   dispatcher(): Dispatcher {
-    return new Dispatcher({ ...this.#parts, webhooks: this.webhooks, waiting: this.#waiting, courier: this.#courier })
+    return new Dispatcher({ ...this.#deps, webhooks: this.webhooks, pending: this.#pending, courier: this.#courier })
   }
 
   /**
-   * Changes a subscription. One that is switched on again is not told what waited when it was switched off.
+   * Updates a subscription. Enabling it again drops the deliveries that were pending when it was disabled.
    * @throws ProductError what {@link Webhooks.update} throws
    */
   async update(
@@ -73,21 +73,21 @@ export class Telling {
     precondition: (current: Webhook) => void,
   ): Promise<Webhook> {
     const before = await this.webhooks.get(teamId, id)
-    if (before?.status === 'disabled' && input.enabled === true) await this.#waiting.dropUnwanted(before.n)
+    if (before?.status === 'disabled' && input.enabled === true) await this.#pending.dropFor(before.n)
     return this.webhooks.update(teamId, id, input, precondition)
   }
 
   /**
-   * Tells a `service.test` event to one subscription now, and waits for the answer.
-   * @param triggeredBy the key that asked
+   * Sends a `service.test` event to one subscription now, and waits for the response.
+   * @param triggeredBy id of the API key
    * @returns the ids of the event and of the attempt
    * @throws ProductError conflict when the subscription is disabled
    */
   async test(webhook: Webhook, triggeredBy: string): Promise<{ eventId: string; attemptId: string }> {
-    if (webhook.status !== 'enabled') throw conflict('The webhook is disabled.')
-    const { db, clock, outbox } = this.#parts
+    if (webhook.status !== 'enabled') throw conflict('The webhook is disabled. Enable it first.')
+    const { db, clock, outbox } = this.#deps
     const event = await db.write((tx) =>
-      outbox.recordTold(tx, {
+      outbox.recordDispatched(tx, {
         teamId: webhook.teamId,
         type: 'service.test',
         mailboxId: null,
@@ -99,38 +99,38 @@ export class Telling {
     return { eventId: event.id, attemptId: await this.#courier.test(webhook, event) }
   }
 
-  /** Mends the times of what waits after the clock was wrong. */
-  async redate(): Promise<void> {
-    await this.#waiting.redate()
-    this.#parts.wake.ring('webhooks')
+  /** Resets the times of pending deliveries after the clock was wrong. */
+  async reschedule(): Promise<void> {
+    await this.#pending.reschedule()
+    this.#deps.notifier.notify('webhooks')
   }
 
-  /** What is still to be told: events, tellings of them, and how late (ms) the oldest is. */
-  async backlog(): Promise<{ untold: number; waiting: number; lagMs: number }> {
-    return { untold: await this.#waiting.untold(), ...(await this.#waiting.backlog()) }
+  /** Undispatched events, pending deliveries, and for how long (ms) the oldest has been due. */
+  async backlog(): Promise<{ undispatched: number; pending: number; lagMs: number }> {
+    return { undispatched: await this.#pending.countUndispatched(), ...(await this.#pending.backlog()) }
   }
 
   /**
-   * Tells the event of an attempt once more, as a new series of tries.
-   * @returns the event, and when the first try is due (ISO 8601)
+   * Delivers the event of an attempt again, with a new series of attempts.
+   * @returns the event, and when the first attempt is due (ISO 8601)
    * @throws ProductError not_found, conflict (the payload has expired, or the subscription is disabled)
    */
   async replay(webhook: Webhook, attemptId: string): Promise<{ eventId: string; scheduledAt: string }> {
-    const { db, clock, wake } = this.#parts
+    const { db, clock, notifier } = this.#deps
     const attempt = await this.attempts.get(webhook.n, attemptId, clock.now())
     if (attempt === undefined) throw notFound('webhook delivery')
-    if (webhook.status !== 'enabled') throw conflict('The webhook is disabled.')
+    if (webhook.status !== 'enabled') throw conflict('The webhook is disabled. Enable it first.')
     if (attempt.payload === null) throw conflict('The payload of this delivery has expired.')
     await db.write(async (tx) => {
-      await this.#waiting.again(tx, webhook.n, attempt.event)
-      tx.afterCommit(() => wake.ring('webhooks'))
+      await this.#pending.requeue(tx, webhook.n, attempt.event)
+      tx.afterCommit(() => notifier.notify('webhooks'))
     })
     return { eventId: attempt.eventId, scheduledAt: isoTime(clock.now()) }
   }
 
-  /** Erases what has been kept long enough. @returns how many attempts and waiting events */
+  /** Deletes attempts older than `before` (ms) and orphaned deliveries. @returns how many */
   async prune(before: number): Promise<number> {
-    return (await this.attempts.prune(before)) + (await this.#waiting.dropOrphans())
+    return (await this.attempts.prune(before)) + (await this.#pending.dropOrphans())
   }
 
   async close(): Promise<void> {

@@ -1,7 +1,7 @@
 // Conditions of @media and @supports, answered for a reader with a wide, light screen.
 
 import { pixelsOf } from '../lengths.ts'
-import { skipUntil, splitAtCommas, type Token, TYPE, trimmed } from './tokens.ts'
+import { type CssToken, skipUntil, splitAtCommas, TYPE, trimmed } from './tokens.ts'
 import { isSupported } from './values.ts'
 
 /** Conditions inside conditions; what is nested deeper is not known. */
@@ -9,10 +9,10 @@ const DEPTH_MAX = 16
 /** Tokens of a condition; a longer one is not known. */
 export const CONDITION_MAX = 500
 
-/** Null where it cannot be told (Media Queries 4, 3.1: "unknown"). */
+/** Null for "unknown" (Media Queries 4 §3.1). */
 type Truth = boolean | null
 
-/** The screen and the person before it. */
+/** The assumed screen and preferences of the user. */
 const WIDTH_PX = 1280
 const HEIGHT_PX = 800
 const QUANTITIES = new Map<string, number>([
@@ -53,12 +53,12 @@ const QUALITIES = new Map<string, string>([
 ])
 const ABSENT = new Set(['none', 'no-preference'])
 
-export function isForScreen(prelude: readonly Token[]): boolean {
+export function isForScreen(prelude: readonly CssToken[]): boolean {
   const queries = splitAtCommas(prelude)
   return queries.some((query) => query.length <= CONDITION_MAX && isQueryTrue(query, queries.length === 1))
 }
 
-function isQueryTrue(query: readonly Token[], isAlone: boolean): boolean {
+function isQueryTrue(query: readonly CssToken[], isAlone: boolean): boolean {
   const tokens = trimmed(query)
   if (tokens.length === 0) return isAlone
   const words = tokens.filter(({ type }) => type !== TYPE.WhiteSpace)
@@ -75,20 +75,20 @@ function isQueryTrue(query: readonly Token[], isAlone: boolean): boolean {
   return modifier === 'not' ? whole === false : whole === true
 }
 
-export function isSupportedCondition(prelude: readonly Token[]): boolean {
+export function isSupportedCondition(prelude: readonly CssToken[]): boolean {
   return prelude.length <= CONDITION_MAX && new ConditionReader(trimmed(prelude), supportedFeature).result() === true
 }
 
-type Leaf = (tokens: readonly Token[], functionName: string) => Truth
+type Leaf = (tokens: readonly CssToken[], functionName: string) => Truth
 
 /** `not`, `and`, `or` and brackets around what a leaf answers: it gets what stands between brackets, and the function's name or "". */
 class ConditionReader {
-  readonly #tokens: readonly Token[]
+  readonly #tokens: readonly CssToken[]
   readonly #leaf: Leaf
   readonly #depth: number
   #at = 0
 
-  constructor(tokens: readonly Token[], leaf: Leaf, depth = 0) {
+  constructor(tokens: readonly CssToken[], leaf: Leaf, depth = 0) {
     this.#tokens = tokens
     this.#leaf = leaf
     this.#depth = depth
@@ -112,7 +112,7 @@ class ConditionReader {
     for (; token?.type === TYPE.Ident && token.value === 'not'; token = this.#next()) isNegated = !isNegated
     if (token?.type !== TYPE.LeftParenthesis && token?.type !== TYPE.Function) return null
     const from = this.#at
-    const isEnd = ({ type }: Token) => type === TYPE.RightParenthesis
+    const isEnd = ({ type }: CssToken) => type === TYPE.RightParenthesis
     const end = skipUntil(this.#tokens, from, this.#tokens.length, isEnd)
     this.#at = end + 1
     const inner = trimmed(this.#tokens.slice(from, end))
@@ -120,7 +120,7 @@ class ConditionReader {
     return isNegated ? not(truth) : truth
   }
 
-  #bracketed(inner: readonly Token[]): Truth {
+  #bracketed(inner: readonly CssToken[]): Truth {
     const [first, second] = inner
     const isCondition =
       first?.type === TYPE.LeftParenthesis ||
@@ -129,7 +129,7 @@ class ConditionReader {
     return isCondition ? new ConditionReader(inner, this.#leaf, this.#depth + 1).result() : this.#leaf(inner, '')
   }
 
-  #next(): Token | undefined {
+  #next(): CssToken | undefined {
     while (this.#tokens[this.#at]?.type === TYPE.WhiteSpace) this.#at++
     return this.#tokens[this.#at++]
   }
@@ -145,7 +145,7 @@ function both(one: Truth, other: Truth): Truth {
 }
 
 /** `(name: value)`, `(min-name: value)`, `(name)`, `(name < value)`, `(value <= name < value)` */
-function mediaFeature(tokens: readonly Token[], functionName: string): Truth {
+function mediaFeature(tokens: readonly CssToken[], functionName: string): Truth {
   if (functionName !== '') return null
   const text = tokens.map(({ value }) => value).join('')
   const plain = /^(-webkit-)?(min-|max-)?([a-z-]+)\s*(?::\s*(.+))?$/.exec(text)
@@ -198,7 +198,7 @@ function amountOf(text: string): number | null {
   return pixelsOf(value, 16)
 }
 
-function supportedFeature(tokens: readonly Token[], functionName: string): Truth {
+function supportedFeature(tokens: readonly CssToken[], functionName: string): Truth {
   if (functionName === 'selector' || functionName === 'font-tech' || functionName === 'font-format') return true
   if (functionName !== '') return null
   const colon = tokens.findIndex(({ type }) => type === TYPE.Colon)

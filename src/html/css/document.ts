@@ -1,4 +1,4 @@
-// The elements of a message as a tree, for selectors that ask for parents, neighbours and places.
+// The elements of a message as a tree, for selectors that need parents, siblings and positions.
 
 import { decodeEntities } from '../entities.ts'
 import { OPEN_MAX, OpenElements, VOID } from '../open-elements.ts'
@@ -14,8 +14,8 @@ export class ElementNode {
   readonly tag: string
   readonly parent: ElementNode | null
   readonly children: ElementNode[] = []
-  /** Place among the children of its parent. */
-  readonly place: number
+  /** Index among the children of its parent. */
+  readonly siblingIndex: number
   hasText = false
   /** A tag begins it; false for what a parser of HTML adds. */
   isWritten: boolean
@@ -27,7 +27,7 @@ export class ElementNode {
     this.#source = source
     this.parent = parent
     this.isWritten = !isImplied
-    this.place = parent === null ? 0 : parent.children.push(this) - 1
+    this.siblingIndex = parent === null ? 0 : parent.children.push(this) - 1
   }
 
   get attributes(): ReadonlyMap<string, string> {

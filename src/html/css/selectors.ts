@@ -1,4 +1,4 @@
-// Selectors: which elements they mean, and how much they weigh.
+// CSS selectors: the elements they match, and their specificity.
 
 import { compile, type Options } from 'css-select'
 import { AttributeAction, isTraversal, parse, type Selector, SelectorType } from 'css-what'
@@ -147,9 +147,9 @@ class CountingAdapter implements Adapter {
     return element.parent?.children ?? [element]
   }
 
-  prevElementSibling = ({ parent, place }: ElementNode): ElementNode | null => {
+  prevElementSibling = ({ parent, siblingIndex }: ElementNode): ElementNode | null => {
     this.#work.take(1)
-    return parent?.children[place - 1] ?? null
+    return parent?.children[siblingIndex - 1] ?? null
   }
 
   /** No selector of CSS asks for text. */

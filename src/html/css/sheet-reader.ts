@@ -3,7 +3,7 @@
 import { isForScreen, isSupportedCondition } from './conditions.ts'
 import type { Layer } from './layers.ts'
 import { SELECTOR_MAX } from './selectors.ts'
-import { skipUntil, splitAtCommas, type Token, TYPE, tokensOf, trimmed } from './tokens.ts'
+import { type CssToken, skipUntil, splitAtCommas, TYPE, tokensOf, trimmed } from './tokens.ts'
 import { type Declaration, declarationParts, type Validator } from './values.ts'
 
 /** Blocks inside blocks; what is nested deeper does not count. */
@@ -26,7 +26,7 @@ export class SheetReader {
   /** Something was too large or nested too deep to be read. */
   isCut = false
   #isFull = false
-  #tokens: Token[] = []
+  #tokens: CssToken[] = []
 
   constructor(validator: Validator, take: TakeRule) {
     this.#validator = validator
@@ -86,12 +86,12 @@ export class SheetReader {
   /** Where a declaration ends that begins here; null when a block comes first: then it is a rule, but for a custom property. */
   #declarationEnd(at: number, to: number): number | null {
     const isCustom = this.#tokens[at]!.value.startsWith('--')
-    const isEnd = ({ type }: Token) => type === TYPE.Semicolon || (!isCustom && type === TYPE.LeftCurlyBracket)
+    const isEnd = ({ type }: CssToken) => type === TYPE.Semicolon || (!isCustom && type === TYPE.LeftCurlyBracket)
     const end = skipUntil(this.#tokens, at, to, isEnd)
     return this.#tokens[end]?.type === TYPE.LeftCurlyBracket && end < to ? null : end
   }
 
-  /** A rule with a selector. @returns the place behind it */
+  /** A rule with a selector. @returns the index behind it */
   #rule(at: number, to: number, around: Surroundings): number {
     const open = skipUntil(this.#tokens, at, to, ({ type }) => type === TYPE.LeftCurlyBracket)
     if (open >= to || this.#tokens[open]!.type !== TYPE.LeftCurlyBracket) return open + 1
@@ -104,7 +104,7 @@ export class SheetReader {
 
   #atRule(at: number, to: number, around: Surroundings): number {
     const name = this.#tokens[at]!.value.slice(1)
-    const isEnd = ({ type }: Token) => type === TYPE.LeftCurlyBracket || type === TYPE.Semicolon
+    const isEnd = ({ type }: CssToken) => type === TYPE.LeftCurlyBracket || type === TYPE.Semicolon
     const open = skipUntil(this.#tokens, at + 1, to, isEnd)
     const prelude = trimmed(this.#tokens.slice(at + 1, open))
     if (open >= to || this.#tokens[open]!.type !== TYPE.LeftCurlyBracket) {
@@ -120,7 +120,7 @@ export class SheetReader {
   }
 
   /** What holds in the block of an at-rule; null where nothing in it counts. */
-  #inside(name: string, prelude: readonly Token[], around: Surroundings): Surroundings | null {
+  #inside(name: string, prelude: readonly CssToken[], around: Surroundings): Surroundings | null {
     const inside = this.#within(around)
     if (inside === null) return null
     if (name === 'media') return isForScreen(prelude) ? inside : null
@@ -145,7 +145,7 @@ export class SheetReader {
   }
 
   /** A selector list as it counts at the top of a sheet; null for one that is too long. */
-  #selectors(prelude: readonly Token[], parent: string | null): string | null {
+  #selectors(prelude: readonly CssToken[], parent: string | null): string | null {
     const list = splitAtCommas(prelude).map((each) => (parent === null ? text(each, ':root') : nested(each, parent)))
     const all = list.join(',')
     if (all.length <= SELECTOR_MAX) return all
@@ -161,21 +161,21 @@ export class SheetReader {
 }
 
 /** `&` stands for the rule around it; where there is none, the selector means what is inside that rule's elements. */
-function nested(selector: readonly Token[], parent: string): string {
+function nested(selector: readonly CssToken[], parent: string): string {
   const around = `:is(${parent})`
   if (selector.some(isAmpersand)) return text(selector, around)
   return `${around} ${text(selector, around)}`
 }
 
-function isAmpersand({ type, value }: Token): boolean {
+function isAmpersand({ type, value }: CssToken): boolean {
   return type === TYPE.Delim && value === '&'
 }
 
-function text(selector: readonly Token[], ampersand: string): string {
+function text(selector: readonly CssToken[], ampersand: string): string {
   // A type goes in front: "&div" is written "div&" for that.
   return selector.map((token) => (isAmpersand(token) ? ampersand : token.raw)).join('')
 }
 
-function nameOf(prelude: readonly Token[]): string {
+function nameOf(prelude: readonly CssToken[]): string {
   return prelude.map(({ value }) => value).join('')
 }

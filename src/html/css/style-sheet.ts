@@ -33,7 +33,7 @@ export interface Styles {
 
 const NO_VARIABLES: Variables = new Map()
 const NOTHING: Styles = { properties: new Map(), variables: NO_VARIABLES }
-/** What cannot be worked out is not shown. */
+/** Fallback when the work limit is reached: not displayed. */
 const HIDDEN: Styles = { properties: new Map([['display', 'none']]), variables: NO_VARIABLES }
 
 export class StyleSheet {
@@ -74,7 +74,7 @@ export class StyleSheet {
     return this.#isCut || this.#reader.isCut || this.isSpent
   }
 
-  /** So much was worked out that nothing more is. */
+  /** The work limit is reached; nothing more is computed. */
   get isSpent(): boolean {
     return this.#work.isSpent
   }
@@ -175,9 +175,9 @@ export class StyleSheet {
     if (this.isSpent) return otherwise
     try {
       return work()
-    } catch (fault) {
-      if (fault instanceof WorkSpent) return otherwise
-      throw fault
+    } catch (error) {
+      if (error instanceof WorkSpent) return otherwise
+      throw error
     }
   }
 }

@@ -4,7 +4,7 @@ import { ident, tokenize, tokenTypes } from 'css-tree/dist/csstree.esm'
 
 export const TYPE = tokenTypes
 
-export interface Token {
+export interface CssToken {
   type: number
   /** As it is written. */
   raw: string
@@ -15,11 +15,11 @@ export interface Token {
   value: string
 }
 
-export const SPACE: Token = { type: TYPE.WhiteSpace, raw: ' ', value: ' ' }
+export const SPACE: CssToken = { type: TYPE.WhiteSpace, raw: ' ', value: ' ' }
 
 /** Tokens of the text; comments are left out. */
-export function tokensOf(css: string): Token[] {
-  const tokens: Token[] = []
+export function tokensOf(css: string): CssToken[] {
+  const tokens: CssToken[] = []
   tokenize(css, (type, start, end) => {
     if (type === TYPE.Comment) return
     if (type === TYPE.WhiteSpace) tokens.push(SPACE)
@@ -61,14 +61,19 @@ const CLOSED_BY = new Map<number, number>([
 ])
 
 /**
- * Goes on from `at` over whole blocks.
- * @returns place of the first token outside them for which `isEnd` holds, or of a brace that closes what was opened before; else `to`
+ * Skips from `at`, treating blocks as units.
+ * @returns index of the first token outside them for which `isEnd` holds, or of a brace that closes what was opened before; else `to`
  */
-export function skipUntil(tokens: readonly Token[], at: number, to: number, isEnd: (token: Token) => boolean): number {
+export function skipUntil(
+  tokens: readonly CssToken[],
+  at: number,
+  to: number,
+  isEnd: (token: CssToken) => boolean,
+): number {
   const open: number[] = []
-  for (let place = at; place < to; place++) {
-    const token = tokens[place]!
-    if (open.length === 0 && (isEnd(token) || token.type === TYPE.RightCurlyBracket)) return place
+  for (let index = at; index < to; index++) {
+    const token = tokens[index]!
+    if (open.length === 0 && (isEnd(token) || token.type === TYPE.RightCurlyBracket)) return index
     const close = CLOSED_BY.get(token.type)
     if (close !== undefined) open.push(close)
     else if (token.type === open.at(-1)) open.pop()
@@ -77,8 +82,8 @@ export function skipUntil(tokens: readonly Token[], at: number, to: number, isEn
 }
 
 /** The pieces between commas that stand in no block. */
-export function splitAtCommas(tokens: readonly Token[]): Token[][] {
-  const parts: Token[][] = []
+export function splitAtCommas(tokens: readonly CssToken[]): CssToken[][] {
+  const parts: CssToken[][] = []
   for (let at = 0; at <= tokens.length; ) {
     const end = skipUntil(tokens, at, tokens.length, ({ type }) => type === TYPE.Comma)
     parts.push(trimmed(tokens.slice(at, end)))
@@ -87,7 +92,7 @@ export function splitAtCommas(tokens: readonly Token[]): Token[][] {
   return parts
 }
 
-export function trimmed(tokens: readonly Token[]): Token[] {
+export function trimmed(tokens: readonly CssToken[]): CssToken[] {
   let from = 0
   let to = tokens.length
   while (from < to && tokens[from]!.type === TYPE.WhiteSpace) from++
@@ -96,7 +101,7 @@ export function trimmed(tokens: readonly Token[]): Token[] {
 }
 
 /** What the tokens mean, in one spelling; null where a string or an address was never closed. */
-export function meaningOf(tokens: readonly Token[]): string | null {
+export function meaningOf(tokens: readonly CssToken[]): string | null {
   let text = ''
   for (const { type, value } of trimmed(tokens)) {
     if (type === TYPE.BadString || type === TYPE.BadUrl) return null

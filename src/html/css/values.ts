@@ -1,7 +1,7 @@
 // Declarations that decide whether text is seen: which are valid, and what variables make of them.
 
 import { lexer } from 'css-tree/dist/csstree.esm'
-import { meaningOf, skipUntil, splitAtCommas, type Token, TYPE, tokensOf, trimmed } from './tokens.ts'
+import { type CssToken, meaningOf, skipUntil, splitAtCommas, TYPE, tokensOf, trimmed } from './tokens.ts'
 import type { Work } from './work.ts'
 
 /** Characters of a value, also of one that variables have filled. */
@@ -80,7 +80,7 @@ export class Validator {
    * @param nameToken the name's token
    * @throws WorkSpent
    */
-  declaration(nameToken: Token, tokens: readonly Token[]): Declaration | null {
+  declaration(nameToken: CssToken, tokens: readonly CssToken[]): Declaration | null {
     const name = ALIASES.get(nameToken.value) ?? nameToken.value
     const isCustom = name.startsWith('--')
     if (!isCustom && !PROPERTIES.has(name)) return null
@@ -112,7 +112,7 @@ function validity(name: string, value: string): Validity {
   return { valid: true, steps }
 }
 
-function matched(name: string, tokens: readonly Token[]): Validity {
+function matched(name: string, tokens: readonly CssToken[]): Validity {
   if (tokens.length > VALUE_TOKENS_MAX || partCount(tokens) > VALUE_PARTS_MAX) return { valid: false, steps: 0 }
   try {
     const { error, iterations } = lexer.matchProperty(name, tokens.map(({ value }) => value).join(''))
@@ -123,7 +123,7 @@ function matched(name: string, tokens: readonly Token[]): Validity {
 }
 
 /** Parts that stand in no brackets: what css-tree tries in every order. */
-function partCount(tokens: readonly Token[]): number {
+function partCount(tokens: readonly CssToken[]): number {
   let depth = 0
   let count = 0
   for (const { type } of tokens) {
@@ -135,7 +135,7 @@ function partCount(tokens: readonly Token[]): number {
 }
 
 /** What `@supports` asks for. */
-export function isSupported(name: string, tokens: readonly Token[]): boolean {
+export function isSupported(name: string, tokens: readonly CssToken[]): boolean {
   const value = meaningOf(tokens)
   if (value === null || value.length > VALUE_MAX) return false
   if (name.startsWith('--')) return true
@@ -143,7 +143,7 @@ export function isSupported(name: string, tokens: readonly Token[]): boolean {
   return lexer.checkPropertyName(name) === undefined && (hasVariable(value) || validity(name, value).valid)
 }
 
-function withoutImportant(tokens: readonly Token[]): { value: Token[]; important: boolean } {
+function withoutImportant(tokens: readonly CssToken[]): { value: CssToken[]; important: boolean } {
   const value = trimmed(tokens)
   if (value.at(-1)?.value !== 'important') return { value, important: false }
   const before = trimmed(value.slice(0, -1))
@@ -152,7 +152,7 @@ function withoutImportant(tokens: readonly Token[]): { value: Token[]; important
 }
 
 /** The declarations of a style attribute. What is no declaration is passed over (CSS Style Attributes, 3). */
-export function readDeclarations(tokens: readonly Token[], validator: Validator): Declaration[] {
+export function readDeclarations(tokens: readonly CssToken[], validator: Validator): Declaration[] {
   const found: Declaration[] = []
   for (let at = 0; at < tokens.length; ) {
     const end = skipUntil(tokens, at, tokens.length, ({ type }) => type === TYPE.Semicolon)
@@ -165,7 +165,7 @@ export function readDeclarations(tokens: readonly Token[], validator: Validator)
 }
 
 /** The name and value of a declaration; null for tokens that are none. */
-export function declarationParts(tokens: readonly Token[]): { name: Token; value: readonly Token[] } | null {
+export function declarationParts(tokens: readonly CssToken[]): { name: CssToken; value: readonly CssToken[] } | null {
   if (tokens[0]?.type !== TYPE.Ident) return null
   const colon = tokens[1]?.type === TYPE.WhiteSpace ? 2 : 1
   return tokens[colon]?.type === TYPE.Colon ? { name: tokens[0], value: tokens.slice(colon + 1) } : null

@@ -1,9 +1,9 @@
-// How much a message may cost to style.
+// Limits the CPU work of applying style sheets to one message.
 
 /** Steps of matching selectors and reading values: about a second, on a slow machine. */
 export const WORK_MAX = 5_000_000
 
-/** The steps are used up. */
+/** Thrown when the step limit is reached. */
 export class WorkSpent extends Error {}
 
 /** Counts steps. The same message always takes the same number of them. */

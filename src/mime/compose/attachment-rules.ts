@@ -1,4 +1,4 @@
-// What may be attached: file names, their extensions, types and content (decisions §8.3, §10.7).
+// Validates attachments: file names, extensions, media types and content (decisions §8.3, §10.7).
 
 import { Buffer } from 'node:buffer'
 import { invalid } from '../../base/errors.ts'
@@ -24,7 +24,7 @@ const ALLOWED = new Set([
   ...words('asc sig pgp gpg p7s p7m p7c'),
 ])
 
-/** What runs where it is opened: no setting allows these. */
+/** Executable file types: no setting allows these. */
 const NEVER = new Set(
   words(
     'exe com bat cmd scr pif msi msp js jse vb vbe vbs ws wsf wsh ps1 psm1 hta cpl jar lnk reg chm dll sys app apk iso img docm ' +
@@ -36,9 +36,9 @@ const NEVER = new Set(
 const TYPE_WORD = '[A-Za-z0-9][A-Za-z0-9!#$&^_.+-]{0,126}'
 const PARAMETER = '; ?[A-Za-z0-9][A-Za-z0-9!#$&^_.+-]{0,59}=(?:[A-Za-z0-9!#$%&^_.+-]+|"[ !#-\\[\\]-~]*")'
 const MEDIA_TYPE = new RegExp(`^(${TYPE_WORD})/(${TYPE_WORD})((?:${PARAMETER})*)$`)
-/** What the composer itself says of a part. */
+/** Parameters the composer writes itself. */
 const OUR_PARAMETERS = /; ?(?:name|filename|boundary)=/i
-/** What a Content-ID is made of, without its angle brackets (RFC 2392), in the characters no client trips over. */
+/** A Content-ID without angle brackets (RFC 2392), limited to characters every client supports. */
 const CONTENT_ID = /^[A-Za-z0-9!#$%&'*+/=?^_`{|}~.@-]{1,250}$/
 
 /** An attachment as it was given, its content in base64 or already as bytes. */
@@ -51,8 +51,8 @@ export interface GivenAttachment {
 }
 
 /**
- * The attachments of a message, their sizes not yet looked at.
- * @param extra extensions the operator allows beside ours (ATTACHMENT_EXTRA_EXTENSIONS)
+ * Validates the attachments of a message, but not their sizes.
+ * @param extra additional extensions the operator allows (ATTACHMENT_EXTRA_EXTENSIONS)
  * @throws ProductError validation_error on `<field>`, or on `<field>.<index>.filename`, `.content`, `.type` or `.content_id`
  */
 export function checkAttachments(
@@ -65,12 +65,12 @@ export function checkAttachments(
   }
   const known = new Set<string>()
   return given.map(({ filename, content, type, disposition, contentId }, index) => {
-    const place = `${field}.${index}`
-    const id = contentId == null ? null : checkContentId(`${place}.content_id`, contentId, known)
+    const path = `${field}.${index}`
+    const id = contentId == null ? null : checkContentId(`${path}.content_id`, contentId, known)
     return {
-      filename: checkFileName(`${place}.filename`, filename, extra),
-      type: type == null ? null : checkType(`${place}.type`, type),
-      content: typeof content === 'string' ? decodeContent(`${place}.content`, content) : content,
+      filename: checkFileName(`${path}.filename`, filename, extra),
+      type: type == null ? null : checkType(`${path}.type`, type),
+      content: typeof content === 'string' ? decodeContent(`${path}.content`, content) : content,
       disposition: disposition ?? 'attachment',
       contentId: id,
     }
@@ -78,8 +78,8 @@ export function checkAttachments(
 }
 
 /**
- * A file name that may be sent.
- * @returns the name without the dots and spaces at its end, which would hide what it is
+ * Checks a file name that is sent.
+ * @returns the name without trailing dots and spaces, which would hide its extension
  * @throws ProductError validation_error on `field`
  */
 export function checkFileName(field: string, filename: string, extra: readonly string[]): string {
@@ -96,7 +96,7 @@ export function checkFileName(field: string, filename: string, extra: readonly s
 }
 
 /**
- * A file name that can be kept, whatever its extension.
+ * Checks a file name that is stored, with any extension.
  * @returns the name without the dots and spaces at its end
  * @throws ProductError validation_error on `field`
  */
@@ -124,7 +124,7 @@ export function decodeContent(field: string, text: string): Buffer {
   if (text === '') throw invalid(field, 'too_small', 'An attachment must not be empty.')
   const bytes = Buffer.from(text, 'base64')
   const padding = text.endsWith('==') ? 2 : text.endsWith('=') ? 1 : 0
-  // Node passes over what it does not know, so that fewer bytes come out, and takes the alphabet of URLs as well.
+  // Node skips invalid characters, so that the result is shorter, and accepts the base64url alphabet.
   const whole = text.length % 4 === 0 && bytes.length === (text.length / 4) * 3 - padding
   const rest = bytes.subarray(bytes.length - (bytes.length % 3 || 3)).toString('base64')
   if (!whole || /[-_]/.test(text) || rest !== text.slice(-4)) {
@@ -143,7 +143,7 @@ export function checkType(field: string, type: string): string {
     throw invalid(field, 'invalid_format', 'The type must be a media type, as in application/pdf.')
   }
   const name = `${found[1]}/${found[2]}`.toLowerCase()
-  // These are made of parts or point elsewhere (RFC 2046 5.1, 5.2); a whole mail may be attached.
+  // Composite types (RFC 2046 §5.1, §5.2); only a complete message can be attached.
   if (/^(?:multipart|message)\//.test(name) && name !== 'message/rfc822') {
     throw invalid(field, 'forbidden_value', `An attachment cannot be of the type ${name}.`)
   }
@@ -159,7 +159,7 @@ function checkContentId(field: string, given: string, known: Set<string>): strin
       'A content id is made of ASCII letters, digits and signs, as in logo@example.com.',
     )
   }
-  if (known.has(id)) throw invalid(field, 'duplicate', `The content id ${id} is there twice.`)
+  if (known.has(id)) throw invalid(field, 'duplicate', `The content id ${id} is used twice.`)
   known.add(id)
   return id
 }

@@ -1,4 +1,4 @@
-// Bodies in seven bits: as they are, quoted-printable or base64, whichever says it shortest (RFC 2045 6).
+// Encodes bodies in 7 bits: unencoded, quoted-printable or base64, whichever is shortest (RFC 2045 §6).
 
 import { Buffer, isAscii } from 'node:buffer'
 import { LINE_MAX } from './fields.ts'
@@ -18,15 +18,15 @@ const DEL = 127
 const LINE = 76
 /** A line of plain text may have this many characters (RFC 5322 2.1.1). */
 const PLAIN_LINE = 78
-/** Every boundary of ours holds this: quoted-printable and base64 never do (RFC 2045 6.7 note). */
+/** Every boundary we write contains this; quoted-printable and base64 never do (RFC 2045 §6.7 note). */
 export const BOUNDARY_MARK = '=_'
 
-/** Below, the size of a text file does not matter. Bytes. */
+/** Bytes below which the encoded size of a text file does not matter. */
 const TINY_TEXT = 10_000
 
 const HEX = Buffer.from('0123456789ABCDEF')
 
-/** A text with any line ends, in its shortest form. Half characters become U+FFFD. */
+/** Encodes a text with any line ends in its shortest form. Lone surrogates become U+FFFD. */
 export function encodeText(text: string): EncodedBody {
   const bytes = Buffer.from(text)
   const { odd, equals, longest, plain } = survey(bytes)
@@ -39,12 +39,12 @@ export function encodeText(text: string): EncodedBody {
 }
 
 /**
- * An attached text of ASCII, byte for byte: as it is, or quoted-printable in which a line break that is not CRLF stands as an octet. Null for
- * what is hardly text, and better off in base64.
+ * Encodes an attached ASCII text byte for byte: unencoded, or quoted-printable with line breaks other than CRLF as octets. Null for
+ * content that is mostly binary and shorter in base64.
  */
 export function encodeTextFile(bytes: Uint8Array): EncodedBody | null {
   if (!isAscii(bytes) || bytes.includes(0)) return null
-  if (isPlainMail(bytes)) return { encoding: '7bit', bytes: Buffer.from(bytes) }
+  if (isPlainContent(bytes)) return { encoding: '7bit', bytes: Buffer.from(bytes) }
   const { odd, equals } = survey(bytes)
   const breaks = countBareBreaks(bytes)
   const isHardlyText = (odd + equals) * 6 > bytes.length || (breaks * 5 > bytes.length && bytes.length > TINY_TEXT)
@@ -56,7 +56,7 @@ export function base64Lines(bytes: Uint8Array): Buffer {
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64')
   const breaks = Math.max(0, Math.ceil(text.length / LINE) - 1)
   const out = Buffer.allocUnsafe(text.length + breaks * 2)
-  // Written at the end, then moved line by line to its place: no line lands on one that still has to move.
+  // Written at the end of the buffer, then moved to the front line by line, without overwriting lines not yet moved.
   out.write(text, breaks * 2, 'latin1')
   let from = breaks * 2
   let at = 0
@@ -71,10 +71,10 @@ export function base64Lines(bytes: Uint8Array): Buffer {
 }
 
 /**
- * How bytes may stand in a message as they are (RFC 2045 2.7 and 2.8): CRLF, lines in bounds, nothing that could be a boundary of ours.
- * @returns null where they may not
+ * The encoding in which bytes can be included unencoded (RFC 2045 §2.7, §2.8): CRLF only, lines within limits, no possible boundary.
+ * @returns null when they must be encoded
  */
-export function mailForm(bytes: Uint8Array): '7bit' | '8bit' | null {
+export function unencodedForm(bytes: Uint8Array): '7bit' | '8bit' | null {
   let start = 0
   for (let at = 0; at < bytes.length; at++) {
     const byte = bytes[at]!
@@ -86,12 +86,12 @@ export function mailForm(bytes: Uint8Array): '7bit' | '8bit' | null {
   return isAscii(bytes) ? '7bit' : '8bit'
 }
 
-/** True for what may stand in a message as it is, and holds nothing but printable ASCII. */
-export function isPlainMail(bytes: Uint8Array): boolean {
-  return isPrintable(bytes) && mailForm(bytes) === '7bit'
+/** True for printable ASCII that can be included unencoded. */
+export function isPlainContent(bytes: Uint8Array): boolean {
+  return isPrintable(bytes) && unencodedForm(bytes) === '7bit'
 }
 
-/** The same lines with CRLF, where they end in LF throughout: as files of messages are kept. */
+/** The bytes with CRLF line breaks, when they have only LF, as message files often do. */
 export function withCrlf(bytes: Uint8Array): Uint8Array {
   return bytes.includes(CR) || !bytes.includes(LF) ? bytes : withBreaks(bytes)
 }
@@ -174,7 +174,7 @@ function quotedPrintable(bytes: Uint8Array, exactBreaks?: number): Buffer {
     out[length++] = HEX[byte >> 4]!
     out[length++] = HEX[byte & 15]!
   }
-  /** RFC 2045 6.7 (3): white space at the end of a line would be lost on the way. */
+  /** RFC 2045 6.7 (3): white space at the end of a line is removed by some mail servers. */
   const endLine = () => {
     const last = out[length - 1]
     if (length === lineStart || (last !== SPACE && last !== TAB)) return
@@ -198,7 +198,7 @@ function quotedPrintable(bytes: Uint8Array, exactBreaks?: number): Buffer {
       if (length - lineStart > LINE - 2) softBreak()
       out[length++] = byte
     } else {
-      // A character of several bytes stays in one line: some readers decode line by line.
+      // A multi-byte character stays on one line: some clients decode line by line.
       const size = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : byte >= 0xc0 ? 2 : 1
       if (length - lineStart + size * 3 > LINE - 1) softBreak()
       octet(byte)

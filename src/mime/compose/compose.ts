@@ -1,11 +1,11 @@
-// A draft becomes a mail: RFC 5322 and MIME, seven bits, CRLF, every line within bounds.
+// Composes a message from a draft: RFC 5322 and MIME, 7 bits, CRLF, lines within limits.
 
 import { Buffer } from 'node:buffer'
 import { hash } from 'node:crypto'
 import { ProductError } from '../../base/errors.ts'
 import { htmlToText } from '../../html/visible-text.ts'
 import { HEADER_LINES_MAX } from '../headers.ts'
-import { mailDate } from '../trace.ts'
+import { rfc5322Date } from '../trace.ts'
 import type { Draft, DraftAttachment } from './draft.ts'
 import { addressField, foldedField, givenField, idField, textField } from './fields.ts'
 import { endedBody, filePart, type MimePart, multipart, textPart } from './parts.ts'
@@ -16,21 +16,21 @@ export interface Composed {
   bytes: Buffer
 }
 
-/** Bytes of a header. Postfix cuts one off at 100 KiB and takes the rest for the body. */
+/** Bytes of a header. Postfix truncates headers at 100 KiB and treats the rest as the body. */
 export const HEADER_WRITTEN_MAX = 64 * 1024
 /** References written: of more, the first (the root of the thread) and the last ones. */
 export const REFERENCES_WRITTEN_MAX = 50
 const SEED_CHARS = 24
 
 /**
- * Writes the mail. The same draft gives the same bytes; nobody in `bcc` is named.
- * @throws ProductError payload_too_large for names and headers that are too much together
- * @throws Error for a draft that did not pass the rules: it would break out of its fields
+ * Composes the message. The same draft gives the same bytes; `bcc` is not written.
+ * @throws ProductError payload_too_large when names and headers together exceed the limit
+ * @throws Error for a draft that was not validated: it would allow header injection
  */
 export function compose(draft: Draft): Composed {
   const { fields, body } = content(draft)
   const header = `${headerOf(draft)}MIME-Version: 1.0\r\n${fields}\r\n`
-  // Nobody is sent what our own reader would not take.
+  // The header must be within the limits of our own parser.
   if (header.length > HEADER_WRITTEN_MAX || header.split('\r\n').length > HEADER_LINES_MAX) {
     const message = `The names and headers of a message have at most ${HEADER_WRITTEN_MAX} bytes together, encoded.`
     throw new ProductError('payload_too_large', message)
@@ -43,12 +43,12 @@ function headerOf(draft: Draft): string {
   const open = to.length > 0 || cc.length > 0
   return (
     addressField('From', [from]) +
-    // RFC 5322 3.6.3 asks for no recipient field, but some receivers mistrust a mail without one.
+    // RFC 5322 3.6.3 asks for no recipient field, but some spam filters penalise a message without one.
     (open ? addressField('To', to) : foldedField('To', [' undisclosed-recipients:;'])) +
     addressField('Cc', cc) +
     addressField('Reply-To', replyTo) +
     textField('Subject', subject) +
-    foldedField('Date', [` ${mailDate(date)}`]) +
+    foldedField('Date', [` ${rfc5322Date(date)}`]) +
     idField('Message-ID', [messageId]) +
     (inReplyTo === null ? '' : idField('In-Reply-To', [inReplyTo])) +
     idField('References', nearest(references)) +
@@ -61,9 +61,9 @@ function nearest(references: readonly string[]): readonly string[] {
   return [references[0]!, ...references.slice(1 - REFERENCES_WRITTEN_MAX)]
 }
 
-/** The body as RFC 2046 nests it: files around the text, forms of the text side by side, pictures with the HTML they are in. */
+/** The body, nested as in RFC 2046: multipart/mixed for files, alternative for text and HTML, related for inline images. */
 function content({ textBody, htmlBody, attachments, messageId }: Draft): MimePart {
-  // What a stranger wrote can hold no boundary of ours: the id of a mail is drawn after its content is known.
+  // The content cannot contain our boundary: the Message-ID is generated after the content is known.
   const seed = hash('sha256', messageId, 'hex').slice(0, SEED_CHARS)
   const isShown = (file: DraftAttachment) =>
     htmlBody !== null && file.disposition === 'inline' && file.contentId !== null
@@ -75,7 +75,7 @@ function content({ textBody, htmlBody, attachments, messageId }: Draft): MimePar
   return files.length === 0 ? body : multipart('mixed', `${seed}.0`, [body, ...files.map(filePart)])
 }
 
-/** Who sees no HTML gets its text; HTML without any text, a picture alone, has no other form. */
+/** A text alternative is generated from the HTML; HTML without text (an image alone) has none. */
 function textPartOf(textBody: string | null, htmlBody: string | null): MimePart | null {
   if (textBody !== null || htmlBody === null) return textPart('text/plain', textBody ?? '')
   const made = htmlToText(htmlBody, { links: true })

@@ -1,4 +1,4 @@
-// What a draft may be made of: the strict grammar of addresses, subjects and bodies at the API's edge (decisions §8.1).
+// Validates addresses, subjects and bodies of a draft at the API (decisions §8.1).
 
 import { invalid, ProductError } from '../../base/errors.ts'
 import { MAILBOX_MAX, parseMailbox } from '../address.ts'
@@ -10,7 +10,7 @@ export const SUBJECT_MAX = 998
 /** Characters of one body. */
 export const BODY_MAX = 10_485_760
 
-/** An address as it was given; "" counts as no name. */
+/** An address as given in the request; an empty name counts as absent. */
 export interface GivenAddress {
   email: string
   name?: string | null
@@ -18,7 +18,7 @@ export interface GivenAddress {
 
 /**
  * One address of the message: a recipient, the sender, or where replies go.
- * @param field where it stands in the message, such as `to` or `cc.3`
+ * @param field its path in the request, such as `to` or `cc.3`
  * @returns the domain in lower-case A-labels, the local part as it was, `name` "" where there is none
  * @throws ProductError validation_error on `<field>.email` or `<field>.name`
  */
@@ -27,8 +27,8 @@ export function checkRecipient(field: string, given: GivenAddress): Address {
 }
 
 /**
- * An address without a name, such as `return_path`. Everything that a careless reader could take for two addresses, or for
- * the end of one, is refused, whatever RFC 5321 allows inside quotes.
+ * Checks an address without a name, such as `return_path`. Characters that a lenient parser could read as the end of the
+ * address or as a second one are refused, even where RFC 5321 allows them in quotes.
  * @throws ProductError validation_error on `field`
  */
 export function checkEmail(field: string, email: string): string {
@@ -40,11 +40,11 @@ export function checkEmail(field: string, email: string): string {
   const { local, domain } = mailbox
   if (/[^\x00-\x7f]/.test(local))
     throw wrong('In front of the @ only ASCII is possible; the domain may have any letters.')
-  // `"john..doe"@example.com` is what some carriers gave out; with "@", "<", "," or spaces in it readers disagree on where it ends.
+  // Some mobile carriers assigned `"john..doe"@example.com`; with "@", "<", "," or spaces in quotes, parsers disagree on its end.
   if (!/^"?[\w!#$%&'*+./=?^`{|}~-]+"?$/.test(local))
-    throw wrong('The quoted part of the address has characters that are not sent to.')
+    throw wrong('The quoted local part of the address has characters that are not supported.')
   if (domain.startsWith('[')) throw wrong('An address must name a domain, not an IP address.')
-  // RFC 7085: no name without a dot takes mail; it is a name half typed.
+  // RFC 7085: dotless domains do not receive mail; this is an incomplete domain.
   if (!domain.includes('.')) throw wrong('The domain of an address needs a dot, as in example.com.')
   if (/\.[0-9]+$/.test(domain)) throw wrong('The domain of an address does not end in a number.')
   return mailbox.email
@@ -91,17 +91,17 @@ function checkBody(field: string, body: string | null | undefined): string | nul
   return body
 }
 
-/** What begins a new field or ends a text early is never mended, always refused. */
+/** Refuses CR, LF and NUL, which would allow header injection; they are never replaced silently. */
 export function refuseBreaks(field: string, what: string, text: string): void {
   if (/[\r\n\0]/.test(text)) throw invalid(field, 'invalid_format', `${what} must not contain CR, LF or NUL.`)
 }
 
-/** Control characters that do no harm, and half characters, as they can be shown. */
+/** Replaces harmless control characters by spaces and lone surrogates by U+FFFD. */
 export function withoutControls(text: string): string {
   return text.toWellFormed().replace(/[\x01-\x1f\x7f]/g, ' ')
 }
 
-/** Counts no further than it must. */
+/** True when the text has more than `max` code points; counts only when necessary. */
 export function isLonger(text: string, max: number): boolean {
   if (text.length <= max) return false
   if (text.length > max * 2) return true

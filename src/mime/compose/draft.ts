@@ -1,4 +1,4 @@
-// A mail before it is written: what its sender meant, checked, nothing encoded yet.
+// A draft: the validated input of the composer, not yet encoded.
 
 import type { Address } from '../message.ts'
 
@@ -9,7 +9,7 @@ export interface DraftHeader {
 
 export interface DraftAttachment {
   filename: string
-  /** type/subtype; null: told by the file name's extension. */
+  /** type/subtype; null: derived from the file name's extension. */
   type: string | null
   content: Uint8Array
   disposition: 'attachment' | 'inline'
@@ -28,7 +28,7 @@ export interface Draft {
   subject: string
   textBody: string | null
   htmlBody: string | null
-  /** Fields beside those the other members stand for. */
+  /** Additional header fields. */
   headers: readonly DraftHeader[]
   attachments: readonly DraftAttachment[]
   /** Without angle brackets. */

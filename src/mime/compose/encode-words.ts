@@ -1,14 +1,14 @@
-// Text beyond ASCII becomes encoded words (RFC 2047), cut between characters, each within its 75 places.
+// Encodes non-ASCII text as encoded words (RFC 2047), split between characters, each at most 75 characters long.
 
 import { Buffer } from 'node:buffer'
 
 /** RFC 2047 2: an encoded word has at most 75 characters. */
 export const ENCODED_WORD_MAX = 75
 const SHELL = '=?utf-8?Q??='.length
-/** The few that every place of a header takes unencoded, phrases too (RFC 2047 5 (3)). */
+/** Characters allowed unencoded anywhere in a header, phrases included (RFC 2047 §5 (3)). */
 const SAFE = /^[A-Za-z0-9!*+/-]$/
 
-/** Each byte as it stands in the Q encoding. */
+/** The Q encoding of each byte. */
 const Q = Array.from({ length: 256 }, (_, byte) => {
   const character = String.fromCharCode(byte)
   if (character === ' ') return '_'
@@ -16,14 +16,14 @@ const Q = Array.from({ length: 256 }, (_, byte) => {
 })
 
 /**
- * The words, to be set behind one another with white space between them.
- * @param first characters the first word may have, since a field's name stands in front of it
+ * The encoded words, to be joined with white space.
+ * @param first length limit of the first word, which follows the field name
  */
 export function encodedWords(text: string, first = ENCODED_WORD_MAX): string[] {
   const bytes = Buffer.from(text)
   let quoted = 0
   for (const byte of bytes) quoted += Q[byte]!.length
-  // Latin text stays readable in Q; where most bytes would be spelled out, base64 is half as long.
+  // Latin text stays readable in Q; where most bytes need escaping, base64 is half as long.
   return words(bytes, first, quoted > bytes.length * 2 ? 'B' : 'Q')
 }
 
@@ -41,7 +41,7 @@ function words(bytes: Buffer, first: number, encoding: 'B' | 'Q'): string[] {
   return made
 }
 
-/** How far the bytes go until their Q form has no more room. */
+/** End of the bytes whose Q form fits into `room`. */
 function endOfQ(bytes: Buffer, start: number, room: number): number {
   let left = room
   let at = start
@@ -49,7 +49,7 @@ function endOfQ(bytes: Buffer, start: number, room: number): number {
   return at
 }
 
-/** RFC 2047 5: no character may be torn between two words. */
+/** RFC 2047 §5: a character must not be split between two words. */
 function startOfCharacter(bytes: Buffer, at: number): number {
   let start = at
   while (start < bytes.length && (bytes[start]! & 0xc0) === 0x80) start--

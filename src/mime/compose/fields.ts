@@ -1,4 +1,4 @@
-// The header fields of a mail we write: folded, seven bits, nothing in them that could begin another field.
+// Writes header fields: folded, 7 bits, safe against header injection.
 
 import type { Address } from '../message.ts'
 import { ENCODED_WORD_MAX, encodedWords } from './encode-words.ts'
@@ -6,27 +6,27 @@ import { ENCODED_WORD_MAX, encodedWords } from './encode-words.ts'
 /** RFC 5322 2.1.1: what a line should have at most, and what it must not exceed. Characters without the line break. */
 const LINE_GOOD = 76
 export const LINE_MAX = 998
-/** A longer word without a space in it is not left to stand: with the longest name of a field it would break LINE_MAX. */
+/** A longer word without spaces is encoded: with the longest field name it would exceed LINE_MAX. */
 export const WORD_MAX = 900
-/** Fewer characters are not worth a first word in the line of the field's name. */
+/** With less room behind the field name, the first encoded word starts on the next line. */
 const FIRST_WORD_MIN = 30
-/** What a word of a name may have, so that it fits behind "Reply-To: ". */
+/** Longest encoded word of a display name that fits behind "Reply-To: ". */
 const NAME_WORD_MAX = LINE_GOOD - 'Reply-To: '.length
 /** RFC 5322 3.2.3: words of a display name that need no quotes. */
 const ATOMS = /^[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(?: [A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*$/
-/** Longer names are cut in encoded words, which can be folded. */
+/** Longer names are written as encoded words, which can be folded. */
 const QUOTED_NAME_MAX = 255
 
 /**
  * One field with its line break.
  * @param pieces each begins with the white space in front of which the line may be broken
- * @throws Error for what a check at the door would have refused: it would break out of the field
+ * @throws Error for a value that was not validated: it would allow header injection
  */
 export function foldedField(name: string, pieces: readonly string[]): string {
   let field = `${name}:`
   let column = field.length
   for (const [index, piece] of pieces.entries()) {
-    // Some readers lose a value that begins on the second line; for encoded words there is no choice (RFC 2047 2).
+    // Some clients lose a value that starts on the second line; encoded words cannot be longer than a line (RFC 2047 §2).
     const limit = index > 0 || piece.startsWith(' =?') ? LINE_GOOD : LINE_MAX
     if (column + piece.length > limit) {
       field += '\r\n'
@@ -39,20 +39,20 @@ export function foldedField(name: string, pieces: readonly string[]): string {
   return `${field}\r\n`
 }
 
-/** A field of free text (RFC 5322 2.2.1), such as Subject: whoever reads it gets exactly this text. */
+/** A field of free text (RFC 5322 2.2.1), such as Subject; decoding it gives exactly this text. */
 export function textField(name: string, text: string): string {
   const plain = oneLine(text)
   const fits = /^[!-~](?:[ -~]*[!-~])?$/.test(plain) && !plain.includes('=?') && !hasLongWord(plain)
   return fits ? foldedField(name, spaced(plain)) : encodedField(name, plain)
 }
 
-/** A field as its sender wrote it, encoded words and all; what is beyond ASCII is encoded here. */
+/** A field as its sender wrote it, encoded words included; non-ASCII text is encoded. */
 export function givenField(name: string, value: string): string {
   const plain = oneLine(value).trim()
   return /^[ -~]*$/.test(plain) && !hasLongWord(plain) ? foldedField(name, spaced(plain)) : encodedField(name, plain)
 }
 
-/** A field of addresses; none at all makes no field. */
+/** A field of addresses; "" for an empty list. */
 export function addressField(name: string, addresses: readonly Address[]): string {
   if (addresses.length === 0) return ''
   const last = addresses.length - 1
@@ -62,7 +62,7 @@ export function addressField(name: string, addresses: readonly Address[]): strin
   )
 }
 
-/** A field of Message-IDs. RFC 5322 knows only ASCII in them: others are left out, and nobody could refer to them anyway. */
+/** A field of Message-IDs. RFC 5322 allows only ASCII ids: others are omitted. */
 export function idField(name: string, ids: readonly string[]): string {
   const writable = ids.filter((id) => /^[!-;=?-~]+$/.test(id) && id.length <= WORD_MAX)
   if (writable.length === 0) return ''
@@ -72,13 +72,13 @@ export function idField(name: string, ids: readonly string[]): string {
   )
 }
 
-/** True where a word could not stand in a line. */
+/** True when a word is too long for a line. */
 export function hasLongWord(text: string): boolean {
   return text.length > WORD_MAX && text.split(/[\t ]+/).some((word) => word.length > WORD_MAX)
 }
 
 function addressPieces({ email, name }: Address, end: string): string[] {
-  // Whoever put two addresses into one was not asked at the door.
+  // A value with two addresses was not validated.
   if (!/^[^\s<>(),;]+$/.test(email)) throw new Error('An address was not checked.')
   const plain = oneLine(name).trim()
   if (plain === '') return [` ${email}${end}`]
@@ -105,7 +105,7 @@ function spaced(text: string): string[] {
   return ` ${text}`.match(/[ \t]+[^ \t]+/g) ?? []
 }
 
-/** Control characters have no place in a header; what stood on two lines or was half a character was not checked. */
+/** Replaces control characters by spaces and lone surrogates by U+FFFD. */
 function oneLine(text: string): string {
   return /[\x00-\x1f\x7f\ud800-\udfff]/.test(text) ? text.toWellFormed().replace(/[\x00-\x1f\x7f]/g, ' ') : text
 }

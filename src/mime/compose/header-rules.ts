@@ -1,4 +1,4 @@
-// Which header fields a sender may add, and what they may say (decisions §8.1).
+// Validates custom header fields of a draft (decisions §8.1).
 
 import { invalid } from '../../base/errors.ts'
 import { parseAddressList } from '../address.ts'
@@ -16,14 +16,14 @@ export const HEADER_VALUE_MAX = 998
 export const REPLY_TO_MAX = 10
 
 const NAME = /^[!-9;-~]{1,76}$/
-/** What the message's own members, the carriers and the receivers write. Resent-Bcc would name who must not be named. */
+/** Fields written from other members, by transports or by receiving hosts. Resent-Bcc would disclose hidden recipients. */
 const FORBIDDEN = new RegExp(
   '^(?:from|sender|to|cc|bcc|subject|date|message-id|mime-version|return-path|received|dkim-signature|authentication-results' +
     '|(?:content|arc|x-service|resent)-.*)$',
   'i',
 )
 
-/** What custom headers come to. Those the draft has members for are taken out of the list. */
+/** Validated custom headers. Fields the draft has members for are returned separately. */
 export interface CheckedHeaders {
   headers: DraftHeader[]
   /** From a Reply-To field; empty without one. */
@@ -35,12 +35,13 @@ export interface CheckedHeaders {
 }
 
 /**
- * Custom headers by name, in the order given.
+ * Validates custom headers by name, in the order given.
  * @throws ProductError validation_error on `field`, or on `<field>.<name>` where the name is one
  */
 export function checkHeaders(field: string, given: Readonly<Record<string, string>>): CheckedHeaders {
   const entries = Object.entries(given)
-  if (entries.length > HEADERS_MAX) throw invalid(field, 'too_big', `There may be ${HEADERS_MAX} headers at most.`)
+  if (entries.length > HEADERS_MAX)
+    throw invalid(field, 'too_big', `A message has at most ${HEADERS_MAX} custom headers.`)
   const checked: CheckedHeaders = { headers: [], replyTo: [], inReplyTo: null, references: [] }
   const seen = new Set<string>()
   for (const [name, value] of entries) {
@@ -48,51 +49,51 @@ export function checkHeaders(field: string, given: Readonly<Record<string, strin
       throw invalid(field, 'invalid_format', `"${clean(name, 76)}" is not the name of a header.`)
     }
     const lower = name.toLowerCase()
-    const place = `${field}.${name}`
-    if (FORBIDDEN.test(lower)) throw invalid(place, 'forbidden_value', `The header ${name} cannot be set.`)
-    if (seen.has(lower)) throw invalid(place, 'duplicate', `The header ${name} is there twice.`)
+    const path = `${field}.${name}`
+    if (FORBIDDEN.test(lower)) throw invalid(path, 'forbidden_value', `The header ${name} cannot be set.`)
+    if (seen.has(lower)) throw invalid(path, 'duplicate', `The header ${name} is there twice.`)
     seen.add(lower)
-    take(checked, place, name, checkValue(place, name, value))
+    addHeader(checked, path, name, checkValue(path, name, value))
   }
   return checked
 }
 
-function checkValue(place: string, name: string, value: string): string {
+function checkValue(path: string, name: string, value: string): string {
   if (isLonger(value, HEADER_VALUE_MAX)) {
-    throw invalid(place, 'too_big', `The value of a header has at most ${HEADER_VALUE_MAX} characters.`)
+    throw invalid(path, 'too_big', `The value of a header has at most ${HEADER_VALUE_MAX} characters.`)
   }
-  refuseBreaks(place, 'The value of a header', value)
-  // RFC 2369, RFC 2919: programs read them, and an encoded word would not be a URL.
+  refuseBreaks(path, 'The value of a header', value)
+  // RFC 2369, RFC 2919: programs parse these fields, and an encoded word is not a URL.
   if (/^list-/i.test(name) && (/[^\t -~]/.test(value) || hasLongWord(value))) {
-    throw invalid(place, 'invalid_format', `${name} takes ASCII only, and no word above ${WORD_MAX} characters.`)
+    throw invalid(path, 'invalid_format', `${name} takes ASCII only, and no word above ${WORD_MAX} characters.`)
   }
   return withoutControls(value)
 }
 
-/** Replying has members of its own in a draft, so that no field can be written twice. */
-function take(checked: CheckedHeaders, place: string, name: string, value: string): void {
+/** Reply-To, In-Reply-To and References become members of the draft, so that no field is written twice. */
+function addHeader(checked: CheckedHeaders, path: string, name: string, value: string): void {
   const lower = name.toLowerCase()
-  if (lower === 'reply-to') checked.replyTo = replyTo(place, value)
-  else if (lower === 'in-reply-to') checked.inReplyTo = ids(place, value, 1)[0]!
-  else if (lower === 'references') checked.references = ids(place, value, Number.POSITIVE_INFINITY)
+  if (lower === 'reply-to') checked.replyTo = replyTo(path, value)
+  else if (lower === 'in-reply-to') checked.inReplyTo = ids(path, value, 1)[0]!
+  else if (lower === 'references') checked.references = ids(path, value, Number.POSITIVE_INFINITY)
   else checked.headers.push({ name, value })
 }
 
-function replyTo(place: string, value: string): Address[] {
+function replyTo(path: string, value: string): Address[] {
   const found = parseAddressList(value, REPLY_TO_MAX + 1)
-  if (found.length === 0) throw invalid(place, 'invalid_format', 'Reply-To must hold an address.')
+  if (found.length === 0) throw invalid(path, 'invalid_format', 'Reply-To must hold an address.')
   if (found.length > REPLY_TO_MAX) {
-    throw invalid(place, 'too_big', `Reply-To holds ${REPLY_TO_MAX} addresses at most.`)
+    throw invalid(path, 'too_big', `Reply-To holds ${REPLY_TO_MAX} addresses at most.`)
   }
-  return found.map(({ email, name }) => ({ email: checkEmail(place, email), name: checkName(place, name) }))
+  return found.map(({ email, name }) => ({ email: checkEmail(path, email), name: checkName(path, name) }))
 }
 
-function ids(place: string, value: string, max: number): string[] {
+function ids(path: string, value: string, max: number): string[] {
   const found = messageIds(value)
   const sound = found.every((id) => /^[!-~]+$/.test(id) && !hasLongWord(id))
   if (found.length === 0 || found.length > max || !sound) {
     const what = max === 1 ? 'one message id' : 'message ids'
-    throw invalid(place, 'invalid_format', `The value must be ${what} in angle brackets, as in <id@example.com>.`)
+    throw invalid(path, 'invalid_format', `The value must be ${what} in angle brackets, as in <id@example.com>.`)
   }
   return found
 }

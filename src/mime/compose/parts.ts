@@ -1,16 +1,16 @@
-// The parts of a mail we write: texts, files and the multiparts that hold them (RFC 2045, RFC 2046, RFC 2183, RFC 2231).
+// Writes MIME parts: texts, files and multiparts (RFC 2045, RFC 2046, RFC 2183, RFC 2231).
 
 import { Buffer, isAscii, isUtf8 } from 'node:buffer'
 import libmime from 'libmime'
-import { BOUNDARY_MARK, base64Lines, encodeText, encodeTextFile, mailForm, withCrlf } from './body.ts'
+import { BOUNDARY_MARK, base64Lines, encodeText, encodeTextFile, unencodedForm, withCrlf } from './body.ts'
 import type { DraftAttachment } from './draft.ts'
 import { foldedField } from './fields.ts'
 
-/** A part: its own fields, and its body in pieces. */
+/** A part: its header fields, and its body as a list of buffers. */
 export interface MimePart {
   fields: string
   body: Buffer[]
-  /** True with octets beyond ASCII inside: whatever it stands in has to say so (RFC 2045 6.4). */
+  /** True with 8-bit content: the enclosing multiparts must be declared 8bit too (RFC 2045 §6.4). */
   isEightBit?: boolean
 }
 
@@ -20,11 +20,11 @@ interface EncodedFile {
 }
 
 const OCTETS = 'application/octet-stream'
-/** Characters of one stretch of a file name that is cut up (RFC 2231 3). */
-const STRETCH = 50
-/** Characters of a plain name beside the extended one, and of its extension. */
+/** Characters of one segment of a split file name (RFC 2231 §3). */
+const SEGMENT_MAX = 50
+/** Characters of the ASCII fallback name, and of its extension. */
 const PLAIN_NAME_MAX = 60
-/** Characters of a message in which the name of its first field ends. */
+/** Characters that are searched for the end of the first field name. */
 const FIELD_NAME_MAX = 200
 const BREAK = Buffer.from('\r\n')
 
@@ -36,9 +36,9 @@ export function textPart(type: 'text/plain' | 'text/html', text: string): MimePa
 export function filePart(file: DraftAttachment): MimePart {
   const wanted = file.type ?? libmime.detectMimeType(file.filename)
   if (/^message\/rfc822\b/.test(wanted) && beginsWithField(file.content)) {
-    // RFC 2046 5.2.1: a message inside a message takes no encoding. What cannot stand there is no message, and travels as plain bytes.
+    // RFC 2046 5.2.1: a message inside a message takes no encoding. Content that would need encoding is sent as application/octet-stream.
     const content = withCrlf(file.content)
-    const form = mailForm(content)
+    const form = unencodedForm(content)
     if (form !== null) return partOf(file, [' message/rfc822'], { encoding: form, bytes: Buffer.from(content) })
   }
   const type = wanted.startsWith('message/') ? OCTETS : wanted
@@ -49,7 +49,7 @@ export function filePart(file: DraftAttachment): MimePart {
   return partOf(file, content, text ?? { encoding: 'base64', bytes: base64Lines(file.content) })
 }
 
-/** Whatever a file is called: a message begins with its header (RFC 5322 2.2). */
+/** A message begins with a header field (RFC 5322 §2.2). */
 function beginsWithField(content: Uint8Array): boolean {
   return /^[!-9;-~]+[ \t]*:/.test(Buffer.from(content.subarray(0, FIELD_NAME_MAX)).toString('latin1'))
 }
@@ -67,7 +67,7 @@ function partOf(file: DraftAttachment, type: string[], { encoding, bytes }: Enco
 }
 
 /**
- * @param seed makes the boundary; of two multiparts in one mail each needs its own
+ * @param seed of the boundary; must be unique within the message
  * @param parameters further ones, such as ` type="text/html"`
  */
 export function multipart(
@@ -87,7 +87,7 @@ export function multipart(
   return { fields, body: [...body, Buffer.from(`\r\n--${boundary}--\r\n`)], isEightBit }
 }
 
-/** The body, ended by a line break whatever it is. */
+/** The body with a line break at its end. */
 export function endedBody(body: readonly Buffer[]): Buffer[] {
   const last = body.findLast((piece) => piece.length > 0)
   return last === undefined || last.at(-1) === BREAK[1] ? [...body] : [...body, BREAK]
@@ -98,22 +98,22 @@ function contentFields(type: string[], encoding: string): string {
 }
 
 /**
- * A quoted string where every reader takes one; else the extended form of RFC 2231, in stretches where it is long, in front of a plain
- * name for readers that do not know it. Python's email package takes the first of the two, all others the extended one (RFC 6266 4.3).
+ * A quoted string where that is sufficient; otherwise the extended form of RFC 2231, in segments where it is long, before an ASCII
+ * fallback name. Python's email package takes the first of the two, all others the extended one (RFC 6266 4.3).
  */
 function fileNamePieces(name: string): string[] {
   if (isPlainName(name)) return [` filename="${name}"`]
   const plain = ` filename="${plainName(name)}"`
-  const stretches = percentStretches(name.toWellFormed())
-  if (stretches.length === 1) return [` filename*=utf-8''${stretches[0]};`, plain]
-  return [...stretches.map((text, index) => ` filename*${index}*=${index === 0 ? "utf-8''" : ''}${text};`), plain]
+  const segments = percentSegments(name.toWellFormed())
+  if (segments.length === 1) return [` filename*=utf-8''${segments[0]};`, plain]
+  return [...segments.map((text, index) => ` filename*${index}*=${index === 0 ? "utf-8''" : ''}${text};`), plain]
 }
 
 function isPlainName(name: string): boolean {
   return /^[ !#-[\]-~]+$/.test(name) && !name.includes('=?')
 }
 
-/** The name in ASCII: letters lose their marks, the rest becomes "_"; it keeps its extension, and says something. */
+/** The ASCII fallback name: diacritics removed, other characters replaced by "_", extension kept, never empty. */
 function plainName(name: string): string {
   const dot = name.lastIndexOf('.')
   const ascii = (text: string) =>
@@ -127,12 +127,12 @@ function plainName(name: string): string {
 }
 
 /** Percent-encoded, cut between characters. */
-function percentStretches(text: string): string[] {
-  const stretches = ['']
+function percentSegments(text: string): string[] {
+  const segments = ['']
   for (const character of text) {
     const encoded = encodeURIComponent(character).replace(/['()*]/g, (one) => `%${one.charCodeAt(0).toString(16)}`)
-    if (stretches.at(-1)!.length + encoded.length > STRETCH) stretches.push('')
-    stretches[stretches.length - 1] += encoded
+    if (segments.at(-1)!.length + encoded.length > SEGMENT_MAX) segments.push('')
+    segments[segments.length - 1] += encoded
   }
-  return stretches
+  return segments
 }

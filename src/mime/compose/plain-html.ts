@@ -1,9 +1,9 @@
-// A plain letter as simple HTML: paragraphs, and addresses that can be clicked.
+// Converts a plain text message to simple HTML: paragraphs and links.
 
 const STYLE = 'font:16px/1.5 system-ui,sans-serif;max-width:36em;color:#222'
 
-/** @param text paragraphs apart by empty lines; a line that is one address becomes a link */
-export function lettersHtml(text: string): string {
+/** @param text paragraphs separated by empty lines; a line that consists of one URL becomes a link */
+export function plainTextHtml(text: string): string {
   const paragraphs = text
     .split(/\n{2,}/)
     .map((paragraph) => paragraph.trim())

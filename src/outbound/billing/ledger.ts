@@ -1,4 +1,4 @@
-// The ledger of a team: every change of its balance, with the balance after it (decisions §7.1).
+// The ledger of a team: every change of its balance, with the resulting balance (decisions §7.1).
 
 import type { Clock } from '../../base/clock.ts'
 import { conflict, invalid } from '../../base/errors.ts'
@@ -17,7 +17,7 @@ export interface Transaction {
   /** `btx_…` */
   id: string
   type: TransactionType
-  /** What the balance grew by; negative for consumption and refunds. */
+  /** Change of the balance; negative for consumption and refunds. */
   amount: number
   balanceAfter: number
   currency: string
@@ -29,9 +29,9 @@ export interface Transaction {
 }
 
 export interface Summary {
-  /** Purchases and positive adjustments less refunds. */
+  /** Purchases and positive adjustments, minus refunds. */
   purchased: bigint
-  /** Consumption, positive. */
+  /** Consumption, as a positive amount. */
   consumed: bigint
   count: number
   currency: string
@@ -39,7 +39,7 @@ export interface Summary {
 
 export interface Credit {
   type: (typeof CREDIT_TYPES)[number]
-  /** Positive; of an adjustment the sign says the direction. */
+  /** Positive; an adjustment may be negative. */
   amount: number
   description: string
 }
@@ -69,20 +69,20 @@ export class Ledger {
     this.#config = config
   }
 
-  /** Enters what the operator says. @throws ProductError validation_error, conflict */
+  /** Enters a credit of the operator. @throws ProductError validation_error, conflict */
   async credit(teamId: string, credit: Credit): Promise<Transaction> {
     checkCredit(credit)
     return this.#db.write((tx) => this.creditIn(tx, teamId, credit))
   }
 
-  /** The same as part of a unit of work. @throws ProductError validation_error, conflict */
+  /** Like `credit`, inside a unit of work. @throws ProductError validation_error, conflict */
   async creditIn(tx: Tx, teamId: string, credit: Credit): Promise<Transaction> {
     checkCredit(credit)
     const amount = credit.type === 'refund' ? -credit.amount : credit.amount
     return this.enter(tx, teamId, { ...credit, amount, quantity: null, unitPrice: null })
   }
 
-  /** Enters one change; units of work wait for each other, so the balance after it is true. @throws ProductError conflict */
+  /** Enters one change; units of work run one at a time, so the resulting balance is exact. @throws ProductError conflict */
   async enter(tx: Tx, teamId: string, entry: Entry): Promise<Transaction> {
     const balance = (await this.balance(tx, teamId)) + entry.amount
     if (!Number.isSafeInteger(balance)) throw conflict('The balance would have more digits than are kept.')
@@ -103,7 +103,7 @@ export class Ledger {
     return made
   }
 
-  /** Millionths; 0 for a team nothing was entered for. */
+  /** Millionths of the currency; 0 for a team without entries. */
   async balance(reader: Reader, teamId: string): Promise<number> {
     const row = await reader.get<{ balance_micro: number }>(
       'SELECT balance_micro FROM billing_accounts WHERE team_id = ?',
@@ -112,9 +112,9 @@ export class Ledger {
     return row?.balance_micro ?? 0
   }
 
-  /** @param days how far back */
+  /** @param days the period to sum, counted back from now */
   async summary(teamId: string, days: number): Promise<Summary> {
-    // As text: sums may have more digits than a number holds.
+    // As text: sums may exceed the exact range of a number.
     const row = await this.#db.scan.get<{ purchased: string; consumed: string; count: number }>(
       `SELECT CAST(coalesce(sum(CASE WHEN type IN ('purchase', 'refund') OR type = 'adjustment' AND amount_micro > 0
            THEN amount_micro END), 0) AS TEXT) AS purchased,
@@ -149,7 +149,7 @@ export class Ledger {
     if (from !== undefined) add('created_at >= ?', from)
     if (to !== undefined) add('created_at < ?', to)
     if (after !== null) add('(created_at, n) < (?, ?)', ...after)
-    // Few rows may be of the type: then many are looked at.
+    // A filter by type may scan many rows.
     const reader = type === undefined ? this.#db.read : this.#db.scan
     const rows = await reader.all(
       `SELECT * FROM billing_transactions WHERE ${where.join(' AND ')} ORDER BY created_at DESC, n DESC LIMIT ?`,

@@ -1,9 +1,9 @@
-// What is to be paid for: recipients that wait are held against the balance, those sent to are counted by hour and provider (decisions §7.1).
+// Usage metering: pending recipients are held against the balance, sent ones are counted by hour and provider (decisions §7.1).
 
 import { isoTime } from '../../base/clock.ts'
 import { conflict, type ProductError } from '../../base/errors.ts'
 import type { Reader, Tx } from '../../db/db.ts'
-import { Gathered } from '../../db/gathered.ts'
+import { DeferredWrites } from '../../db/deferred-writes.ts'
 import type { OutboundParts } from '../deps.ts'
 import type { Ledger } from './ledger.ts'
 import { MICRO } from './money.ts'
@@ -20,18 +20,18 @@ interface MeterRow {
   quantity: number
 }
 
-/** A recipient sent to. */
+/** A recipient that a message was sent to. */
 type Sent = Omit<MeterRow, 'quantity'>
 
-/** When it is counted within the end of a transaction does not matter. */
+/** Order among the deferred writes at the end of a transaction; any order works. */
 const PLACE = 0
-/** Rows written by one statement. */
+/** Maximum number of rows per statement. */
 const ROWS_MAX = 32
 const HOUR_MS = 60 * 60 * 1000
-/** An hour is entered this long after its end: a unit of work that began within it may still be under way. ms */
+/** Delay in ms after an hour before it is entered: a unit of work that started in it may still be running. */
 const GRACE_MS = 5 * 60 * 1000
 const BATCH = 100
-/** Where recipients are counted that still wait. */
+/** The `hour` value of rows that count pending recipients. */
 const WAITING = 0
 
 const COUNT = `INSERT INTO billing_meters (team_id, hour, provider_id, provider_name, quantity)`
@@ -40,7 +40,7 @@ const ADD = `ON CONFLICT (team_id, hour, provider_id) DO UPDATE SET quantity = q
 export class Meter {
   readonly #parts: Parts
   readonly #price: number
-  readonly #sent = new Gathered<Sent>((tx, all) => this.#writeSent(tx, all), PLACE)
+  readonly #sent = new DeferredWrites<Sent>((tx, all) => this.#writeSent(tx, all), PLACE)
 
   constructor(parts: Parts) {
     this.#parts = parts
@@ -48,8 +48,8 @@ export class Meter {
   }
 
   /**
-   * Whether the team can pay for more recipients, what waits and what was not entered yet taken off.
-   * @returns what it is told when it cannot, null when it can or nobody asks
+   * Checks whether the balance, minus pending recipients and usage not entered yet, covers more recipients.
+   * @returns the error to report when it does not; null when it does or billing is not enforced
    */
   async refusal(tx: Tx, teamId: string, recipients: number): Promise<ProductError | null> {
     if (!this.#parts.config.BILLING_ENFORCE || this.#price === 0) return null
@@ -58,14 +58,14 @@ export class Meter {
     return conflict('The balance of the team does not suffice for this mail; ask the operator for credit.')
   }
 
-  /** Holds recipients against the balance until their fate is known. */
+  /** Holds recipients against the balance until their deliveries end. */
   async hold(tx: Tx, teamId: string, recipients: number): Promise<void> {
     await tx.run(`${COUNT} VALUES (?, ?, '', '', ?) ${ADD}`, [teamId, WAITING, recipients])
   }
 
   /**
-   * A recipient waits no longer.
-   * @param carrier who took the mail, null when nobody did: then there is nothing to pay
+   * Ends the hold of one recipient.
+   * @param carrier the provider that accepted the message; null if none did, then nothing is charged
    */
   async settle(
     tx: Tx,
@@ -83,7 +83,7 @@ export class Meter {
     })
   }
 
-  /** What waited is sent: what a team owes stays the same, so that nobody needs to know of it before the transaction ends. */
+  /** Moves recipients from pending to sent. The amount owed stays the same, so the write can wait for the end of the transaction. */
   async #writeSent(tx: Tx, all: readonly Sent[]): Promise<void> {
     const rows = new Map<string, MeterRow>()
     const count = (row: Sent, quantity: number) => {
@@ -108,9 +108,9 @@ export class Meter {
   }
 
   /**
-   * Enters the hours that are over into the ledgers. A count goes in the unit of work that enters it, so nothing is charged
-   * twice however often this is ended in the middle.
-   * @returns rows entered
+   * Enters completed hours into the ledgers. The unit of work that enters a row also deletes it, so an interrupted run never
+   * charges twice.
+   * @returns the number of rows entered
    */
   async enter(signal: AbortSignal): Promise<number> {
     const now = this.#parts.clock.now()
@@ -144,7 +144,7 @@ export class Meter {
     })
   }
 
-  /** Recipients that wait, and those sent to that are in no ledger yet. */
+  /** Pending recipients, plus sent ones that are not in the ledger yet. */
   async #owed(reader: Reader, teamId: string): Promise<number> {
     const row = await reader.get<{ owed: number }>(
       'SELECT coalesce(sum(quantity), 0) AS owed FROM billing_meters WHERE team_id = ?',

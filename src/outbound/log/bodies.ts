@@ -1,11 +1,11 @@
-// What events of sent mail say: the data of decisions §9.4, in the words and the order of the wire.
+// The data of delivery events (decisions §9.4), in the field names and order of the API.
 
 import { isoTime } from '../../base/clock.ts'
 import { clean } from '../../mime/one-line.ts'
 import type { Carrier, EmailSource, Outcome } from '../records.ts'
 import { DETAIL_MAX, replyLine } from './timeline.ts'
 
-/** The mail and the delivery an event tells of. */
+/** The message and the delivery of an event. */
 export interface Told {
   emailId: string
   deliveryId: string
@@ -22,15 +22,15 @@ export interface Told {
   attempts: number
 }
 
-/** What became of it. */
+/** The outcome of the delivery. */
 export interface Fact {
   outcome: Outcome
   at: number
-  /** True when nothing more is sent to the recipient because of it. */
+  /** True when the outcome suppresses the recipient. */
   suppressed: boolean
 }
 
-// With these no body comes near 64 KiB, whatever its texts are made of.
+// These limits keep every body far below 64 KiB.
 const NAME_MAX = 512
 const SUBJECT_MAX = 998
 const MTA_MAX = 255
@@ -106,7 +106,7 @@ function bounce(outcome: Extract<Outcome, { kind: 'bounced' }>, at: number, supp
   }
 }
 
-/** A lifetime that is over is told like a bounce: the last thing anybody said was the reason. */
+/** An expired delivery is reported as a bounce with the last reply as its reason. */
 function expired({ reply }: Extract<Outcome, { kind: 'expired' }>, at: number): Extract<Outcome, { kind: 'bounced' }> {
   return {
     kind: 'bounced',

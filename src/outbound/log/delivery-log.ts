@@ -1,4 +1,4 @@
-// The delivery log as it is read: a row for every recipient of every mail that was accepted (decisions §6.1).
+// Reads the delivery log: one row per recipient of every accepted message (decisions §6.1).
 
 import { searchWords } from '../../base/words.ts'
 import type { Db, SqlValue } from '../../db/db.ts'
@@ -8,7 +8,7 @@ import type { Delivery, DeliveryStatus, Page } from '../records.ts'
 import { DELIVERY_COLUMNS, type DeliveryColumns, presentDelivery } from './rows.ts'
 import { type Step, stepsOf } from './timeline.ts'
 
-/** What the log says of one mail to one recipient. */
+/** The log row of one message to one recipient. */
 export interface DeliveryRow extends Omit<Delivery, 'n' | 'email'> {
   /** `eml_…` */
   emailId: string
@@ -34,7 +34,7 @@ export interface DeliveryFilter {
   emailId?: string
   /** Domain of the recipient. */
   domain?: string
-  /** Words that must all occur in the addresses, the subject or the id of the mail. */
+  /** Words that must all occur in the addresses, the subject or the id of the message. */
   search?: string
 }
 
@@ -47,7 +47,7 @@ interface ShownRow extends DeliveryColumns {
 }
 
 const SHOWN = `${DELIVERY_COLUMNS}, d.mailbox_id, e.id AS email_id, e.from_email, e.subject, e.size_bytes`
-/** Mails looked at in one go. */
+/** Messages per query. */
 const PRUNE_BATCH = 200
 
 export class DeliveryLog {
@@ -64,33 +64,33 @@ export class DeliveryLog {
     page: { limit: number; after: PageKey | null },
   ): Promise<Page<DeliveryRow>> {
     const { sql, values } = listStatement(teamId, filter, page)
-    // Whatever is asked beside the team, the mailbox and the mail may be true of few rows: then many are looked at.
+    // Filters other than team, mailbox and message may match few rows, so that the query scans many.
     const isShort = [filter.status, filter.providerId, filter.domain, filter.search].every((one) => one === undefined)
     const rows = await (isShort ? this.#db.read : this.#db.scan).all<ShownRow>(sql, values)
     return pageOf(rows, page.limit, (row) => [row.created_at, row.n], present)
   }
 
-  /** One row with its timeline; undefined when it is not the team's. */
+  /** One row with its timeline; undefined when the team has no such row. */
   async get(teamId: string, id: string): Promise<DeliveryRecord | undefined> {
     const row = await this.#db.read.get<ShownRow & { timeline: string }>(
       `SELECT ${SHOWN}, d.timeline FROM deliveries d JOIN emails e ON e.n = d.email WHERE d.id = ? AND d.team_id = ?`,
       [id, teamId],
     )
     if (row === undefined) return undefined
-    // That it was accepted is told by the row itself, not by a line of its own.
+    // The `accepted` step is derived from the row; the timeline does not store it.
     const accepted: Step = { at: row.created_at, type: 'accepted', detail: 'Accepted.', smtpCode: null, nextAt: null }
     return { ...present(row), timeline: [accepted, ...stepsOf(row.timeline)] }
   }
 
   /**
-   * Erases what was accepted before `before` (ms) and has ended, some mails at a time, so that other writes get their turn.
-   * @returns how many rows
+   * Deletes messages accepted before `before` (ms) without open deliveries, in batches, so that other writes are not blocked.
+   * @returns the number of deleted deliveries
    */
   async prune(before: number): Promise<number> {
     let erased = 0
     let last = 0
     for (;;) {
-      // In the order they were accepted, so that young mail is not looked at.
+      // In the order of acceptance, so that recent messages are not read.
       const mails = await this.#db.scan.all<{ n: number; queued_at: number; open_deliveries: number }>(
         'SELECT n, queued_at, open_deliveries FROM emails WHERE n > ? ORDER BY n LIMIT ?',
         [last, PRUNE_BATCH],
@@ -114,7 +114,7 @@ export class DeliveryLog {
   }
 }
 
-/** One page of a team's rows. The narrowest index is the one that is walked: a `+` keeps a column out of that choice. */
+/** One page of a team's rows. A unary `+` keeps a column from using an index, so that SQLite uses the most selective one. */
 export function listStatement(
   teamId: string,
   filter: DeliveryFilter,
@@ -137,7 +137,7 @@ export function listStatement(
   if (filter.to !== undefined) ask('d.created_at < ?', filter.to)
   for (const word of searchWords(filter.search ?? '')) ask('instr(d.words, ?) > 0', word)
   if (page.after) ask('(d.created_at, d.n) < (?, ?)', page.after[0], page.after[1])
-  // CROSS keeps the order: rows of the log first, then the mail each is of.
+  // CROSS JOIN fixes the join order: deliveries first, then the message of each.
   const sql = `SELECT ${SHOWN} FROM deliveries d CROSS JOIN emails e ON e.n = d.email
     WHERE ${conditions.join(' AND ')} ORDER BY d.created_at DESC, d.n DESC LIMIT ?`
   return { sql, values: [...values, page.limit + 1] }

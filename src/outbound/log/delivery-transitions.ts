@@ -1,4 +1,4 @@
-// What becomes of a delivery: the one place that moves it, and everything that follows from the move.
+// Applies transitions to deliveries, with all their effects. No other module changes the status of a delivery.
 
 import type { Clock } from '../../base/clock.ts'
 import type { Tx } from '../../db/db.ts'
@@ -21,19 +21,19 @@ interface Parts extends Pick<OutboundParts, 'clock' | 'outbox'> {
   store: {
     counters: Pick<Counters, 'count'>
     submissions: {
-      /** Tells clients of the mailbox that the recipients of a mail are to be asked for again. */
+      /** Marks the submission of a message as changed for clients of the mailbox. */
       touch(tx: Tx, emailId: string): Promise<unknown>
     }
   }
 }
 
-/** Decisions §9.4: a delay is told when the next try is further away than this, and not again for an hour. */
+/** Decisions §9.4: a delay is reported when the next attempt is further away than this, at most once an hour. */
 export const DELAY_TOLD_FROM_MS = 5 * 60 * 1000
 export const DELAY_TOLD_EVERY_MS = 60 * 60 * 1000
-/** 9999-12-31T23:59:59.999Z: times of reports are foreign, and later ones have another form. */
+/** 9999-12-31T23:59:59.999Z: times in reports are untrusted, and later ones have another ISO format. */
 const TIME_MAX = 253_402_300_799_999
 
-/** A delivery with what its mail says. */
+/** A delivery joined with its message. */
 interface Row {
   id: string
   email: number
@@ -77,9 +77,9 @@ export class Fate {
   }
 
   /**
-   * Moves a delivery (decisions §6.2) as part of a unit of work, with its timeline, queue row, event, suppression and submission.
-   * @param carrier through whom it went; null where nobody was asked, then what is known of it stays
-   * @returns false for a move that is not one of the table (final states stay final): nothing was changed then
+   * Applies an outcome (decisions §6.2) in a unit of work: status, timeline, queue row, event, suppression and submission.
+   * @param carrier the carrier of the attempt; null without one, which keeps the stored carrier
+   * @returns false when the table has no such transition (final states stay final): then nothing is changed
    */
   async apply(tx: Tx, deliveryN: number, outcome: Outcome, carrier: Carrier | null): Promise<boolean> {
     const row = await tx.get<Row>(READ, [deliveryN])
@@ -135,7 +135,7 @@ export class Fate {
     this.#parts.store.counters.count(tx, { ...fact, ...counted, provider })
   }
 
-  /** Who gets no more mail is the business of the team's own mail, not of what the appliance writes by itself. */
+  /** Only messages of the team cause suppressions, not messages of the appliance itself. */
   async #suppress(tx: Tx, row: Row, { suppress, step }: Move): Promise<boolean> {
     if (suppress === null || row.source === 'system') return false
     await this.#parts.suppressions.add(tx, {
@@ -160,18 +160,18 @@ export class Fate {
   }
 }
 
-/** Decisions §9.4: of many deferrals only those that matter are told. */
+/** Decisions §9.4: whether a deferral is reported. */
 function isLate(row: Row, { step }: Move, now: number): boolean {
   const isFar = step.nextAt !== null && step.nextAt - now > DELAY_TOLD_FROM_MS
   return isFar && (row.delay_told_at === null || now - row.delay_told_at >= DELAY_TOLD_EVERY_MS)
 }
 
-/** Ends that a person who wrote from a mailbox is told of, unless it was that person's own doing. */
+/** Outcomes that cause a DSN to the sending mailbox; a cancellation by the sender does not. */
 function isFailure({ kind }: Outcome): boolean {
   return kind === 'bounced' || kind === 'expired' || kind === 'rejected'
 }
 
-/** 1 while the content of the mail is wanted for this delivery: to be sent, or to be shown to its sender. */
+/** 1 while the delivery needs the content of the message: to send it, or to quote it in a DSN. */
 function wanting(status: DeliveryStatus, isNoticed: boolean): number {
   return status === 'pending' || isNoticed ? 1 : 0
 }

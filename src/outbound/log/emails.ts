@@ -1,4 +1,4 @@
-// The mails that were accepted for sending, and one delivery for each of their recipients.
+// The messages accepted for sending, and one delivery for each of their recipients.
 
 import type { Clock } from '../../base/clock.ts'
 import { ID_PREFIX, newId } from '../../base/ids.ts'
@@ -20,32 +20,32 @@ import {
 } from './rows.ts'
 import { stepLine, stepsOf, TIMELINE_MAX } from './timeline.ts'
 
-/** A mail that is about to be accepted; its id is made before, because Message-ID holds it. */
+/** A message to be accepted; its id exists already, because the Message-ID contains it. */
 export interface NewEmail extends Omit<Email, 'n' | 'hash'> {
   hash: Uint8Array
-  /** `mdom_…` of the From domain, where it is one of the team's: subscriptions can be narrowed to it. */
+  /** `mdom_…` of the From domain if it is one of the team's: subscriptions can filter by it. */
   domainId: string | null
   /** Envelope recipients, at least one, each once. */
   recipients: readonly string[]
 }
 
-/** The deliveries of one accepted mail, in the order of its recipients. */
+/** An accepted message and its deliveries, in the order of its recipients. */
 export interface Accepted {
   email: Email
   deliveries: { n: number; id: string; to: string }[]
 }
 
-/** A delivery with what was last heard of it. */
+/** A delivery with the last entries of its timeline. */
 export interface DeliveryState extends Delivery {
-  /** When something last happened to it, ms. */
+  /** Time of its last step, ms. */
   updatedAt: number
-  /** What a server last said of it; null before anybody did. */
+  /** The last reply of a server; null before the first. */
   lastReply: string | null
-  /** True while its sender has to be told that it failed for good. */
+  /** True while a DSN about its final failure is due. */
   noticeDue: boolean
 }
 
-/** Ids a provider may give one mail, and characters of one. */
+/** Maximum number of ids a provider assigns to one message, and characters of one. */
 const REMOTE_IDS_MAX = 20
 const REMOTE_ID_MAX = 255
 const SAID_BY_SERVERS = new Set(['sent', 'deferred', 'bounced', 'expired'])
@@ -61,7 +61,7 @@ export class Emails {
     this.#counters = store.counters
   }
 
-  /** Writes a mail and a pending delivery per recipient as part of a unit of work. */
+  /** Inserts a message and a pending delivery per recipient in a unit of work. */
   async insert(tx: Tx, { domainId, recipients, ...email }: NewEmail): Promise<Accepted> {
     const open = recipients.length
     const n = await tx.insert('emails', { ...emailRow(email), domain_id: domainId, open_deliveries: open })
@@ -87,19 +87,19 @@ export class Emails {
     return { email: { n, ...email }, deliveries }
   }
 
-  /** The mails with these keys, in no order; those that are gone are left out. */
+  /** The messages with these keys, unordered; unknown keys are omitted. */
   async byN(ns: readonly number[]): Promise<Email[]> {
     if (ns.length === 0) return []
     const rows = await this.#db.read.all<EmailRow>(`SELECT ${EMAIL_COLUMNS} FROM emails WHERE n IN (${marks(ns)})`, ns)
     return rows.map(presentEmail)
   }
 
-  /** The open deliveries of a mail, with the tries that were made. */
+  /** The pending deliveries of a message, with their number of attempts. */
   async pendingOfEmail(reader: Reader, email: number): Promise<{ n: number; attempts: number }[]> {
     return reader.all(`SELECT n, attempts FROM deliveries WHERE email = ? AND status = 'pending' ORDER BY n`, [email])
   }
 
-  /** Keys of the deliveries of a mailbox that are open, read by an index of their own; the first ones where there is a limit. */
+  /** Keys of the pending deliveries of a mailbox, oldest first, at most `limit`. Reads by index. */
   async pendingOf(reader: Reader, mailboxId: string, limit = Number.MAX_SAFE_INTEGER): Promise<number[]> {
     const rows = await reader.all<{ n: number }>(
       `SELECT n FROM deliveries WHERE mailbox_id = ? AND status = 'pending' ORDER BY n LIMIT ?`,
@@ -120,7 +120,7 @@ export class Emails {
     return email?.internetMessageId === internetMessageId ? email : undefined
   }
 
-  /** The newest mail to which a provider gave that id. */
+  /** The newest message to which a provider assigned that id. */
   async byRemoteId(remoteId: string): Promise<Email | undefined> {
     const row = await this.#db.read.get<{ email: number }>(
       'SELECT email FROM remote_ids WHERE remote_id = ? ORDER BY email DESC LIMIT 1',
@@ -129,7 +129,7 @@ export class Emails {
     return row && (await this.byN([row.email]))[0]
   }
 
-  /** All deliveries of a mail, in the order of its recipients. */
+  /** All deliveries of a message, in the order of its recipients. */
   async deliveriesOf(emailN: number): Promise<DeliveryState[]> {
     const rows = await this.#db.read.all<DeliveryColumns & { notice_due: number; timeline: string }>(
       `SELECT ${DELIVERY_COLUMNS}, d.notice_due, d.timeline FROM deliveries d WHERE d.email = ? ORDER BY d.n`,
@@ -146,7 +146,7 @@ export class Emails {
     })
   }
 
-  /** Counts a try, before the mail is handed over. @param carrier null while nobody is chosen */
+  /** Counts an attempt, before the hand-over. @param carrier null while none is chosen */
   async noteAttempt(tx: Tx, deliveryNs: readonly number[], carrier: Carrier | null): Promise<void> {
     if (deliveryNs.length === 0) return
     const chosen = carrier === null ? '' : ', provider_id = ?, provider_name = ?'
@@ -156,7 +156,7 @@ export class Emails {
     )
   }
 
-  /** Says through whom deliveries are about to go. @param reason one sentence for the timeline */
+  /** Records the carrier of the next hand-over. @param reason one sentence for the timeline */
   async noteRoute(tx: Tx, deliveryNs: readonly number[], carrier: Carrier | null, reason: string): Promise<void> {
     if (deliveryNs.length === 0) return
     const at = this.#clock.now()
@@ -169,7 +169,7 @@ export class Emails {
     )
   }
 
-  /** Keeps the ids a provider gave a mail: replies and reports may name them. What is longer than any id is passed over. */
+  /** Stores the ids a provider assigned to a message, because reports may refer to them. Longer strings are ignored. */
   async rememberIds(tx: Tx, emailN: number, remoteIds: readonly string[]): Promise<void> {
     const ids = remoteIds.filter((id) => id !== '' && id.length <= REMOTE_ID_MAX).slice(0, REMOTE_IDS_MAX)
     for (const id of ids) {
@@ -177,7 +177,7 @@ export class Emails {
     }
   }
 
-  /** Keys of mails with deliveries whose sender has to be told that they failed for good, the oldest first. */
+  /** Keys of messages with a due DSN, oldest first. */
   async noticesDue(limit: number): Promise<number[]> {
     const rows = await this.#db.read.all<{ email: number }>(
       'SELECT DISTINCT email FROM deliveries WHERE notice_due = 1 ORDER BY email LIMIT ?',
@@ -186,7 +186,7 @@ export class Emails {
     return rows.map(({ email }) => email)
   }
 
-  /** The sender was told, or nobody is left to be: what was due for these deliveries of a mail is done. */
+  /** Clears the due mark of deliveries: the DSN is queued, or its mailbox is deleted. */
   async noteNoticed(tx: Tx, emailN: number, deliveryNs: readonly number[]): Promise<void> {
     if (deliveryNs.length === 0) return
     const { changes } = await tx.run(
@@ -196,7 +196,7 @@ export class Emails {
     if (changes > 0) await countOpen(tx, emailN, -changes)
   }
 
-  /** Lets emails expire no earlier and no later than two times (ms). @returns when they expire now */
+  /** Limits the expiry of messages to a range of times (ms). @returns their new expiry */
   async limitExpiry(
     tx: Tx,
     ns: readonly number[],
@@ -210,7 +210,7 @@ export class Emails {
     )
   }
 
-  /** Those of the hashes whose content is still to be sent, in hexadecimal. */
+  /** Filters the hashes to those that a message still references, in hexadecimal. */
   async namedBlobs(hashes: readonly Uint8Array[]): Promise<Set<string>> {
     if (hashes.length === 0) return new Set()
     const rows = await this.#db.scan.all<{ blob: Uint8Array }>(

@@ -1,11 +1,11 @@
-// What of a move of a delivery is counted (decisions §7.2).
+// Which metrics a transition of a delivery counts (decisions §7.2).
 
 import type { Fact } from '../../store/metrics/counters.ts'
 import type { Counts } from '../../store/metrics/tally.ts'
 import type { Delivery, Email, Outcome } from '../records.ts'
 import type { Standing } from './transition-rules.ts'
 
-/** @returns what is the same of every fact about a delivery; null for mail of the appliance itself, which is not counted */
+/** @returns the common fields of all facts about a delivery; null for messages of the appliance itself, which are not counted */
 export function factOf(
   mail: Pick<Email, 'teamId' | 'mailboxId' | 'source' | 'from'> & Pick<Delivery, 'to'> & { domainId: string | null },
   at: number,
@@ -21,16 +21,16 @@ export function factOf(
   }
 }
 
-/** What follows the last @, in small letters. */
+/** The domain after the last @, in lower case. */
 export function domainOf(email: string): string {
   return email.slice(email.lastIndexOf('@') + 1).toLowerCase()
 }
 
 /**
- * What a move of the table of decisions §6.2 counts as, and why it happened. `sent` counts recipients tried to the end, so that
- * what was delivered and what bounced are shares of it.
- * @param before how the delivery stood
- * @returns null for a move that says nothing new: a second deferral, a second complaint
+ * The counts and the reason of a transition (decisions §6.2). `sent` counts every recipient with a final attempt, so that
+ * `delivered` and the bounces are shares of it.
+ * @param before the status before the transition
+ * @returns null for a repeated deferral or complaint, which is not counted
  */
 export function countedAs(
   before: Pick<Standing, 'status' | 'statusReason'>,
@@ -53,7 +53,7 @@ export function countedAs(
     case 'rejected':
       return { counts: { rejected: 1 }, reason: outcome.reason }
     case 'complained':
-      // RFC 6430: "not-spam" takes a complaint back.
+      // RFC 6430: "not-spam" withdraws a complaint.
       return outcome.feedbackType === 'not_spam' || before.statusReason === 'complained'
         ? null
         : { counts: { complained: 1 }, reason: outcome.feedbackType }

@@ -1,8 +1,8 @@
-// How long the content of a sent mail is needed: until no delivery is open and nobody has to be told of one that failed.
+// How long the content of a sent message is needed: until no delivery is pending and no DSN is due.
 
 import type { Tx } from '../../db/db.ts'
 
-/** Counts what still needs the content of a mail; at 0 the content is let go. */
+/** Changes the number of deliveries that need the content of a message; at 0 the content is released. */
 export async function countOpen(tx: Tx, emailN: number, change: number): Promise<void> {
   await tx.run(
     `UPDATE emails SET open_deliveries = open_deliveries + ?,

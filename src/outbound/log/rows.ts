@@ -1,4 +1,4 @@
-// Mails and deliveries as their rows keep them.
+// Maps messages and deliveries to their rows.
 
 import type { Row } from '../../db/db.ts'
 import type { SendScope } from '../../directory/mailbox-input.ts'
@@ -44,7 +44,7 @@ export function presentEmail(row: EmailRow): Email {
   }
 }
 
-/** The columns of a mail that is accepted, but for its content's release and the count of what is open. */
+/** The columns of an accepted message, without those for the release of its content and the count of open deliveries. */
 export function emailRow(email: Omit<Email, 'n'>): Row {
   return {
     id: email.id,
@@ -79,7 +79,7 @@ export interface DeliveryColumns {
   created_at: number
 }
 
-/** Columns of {@link DeliveryColumns}, of the table called `d`. */
+/** Columns of {@link DeliveryColumns}, with the table alias `d`. */
 export const DELIVERY_COLUMNS = `d.n, d.id, d.email, d.to_email, d.status, d.status_reason, d.attempts, d.provider_id,
   d.provider_name, d.sent_from_email, d.sent_at, d.created_at`
 

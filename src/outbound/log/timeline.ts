@@ -1,7 +1,7 @@
-// The timeline of a delivery as it is kept with its row: one line per step, bounded whatever a peer does.
+// The timeline of a delivery as stored in its row: one line per step, of bounded size whatever a peer sends.
 
 import { clean } from '../../mime/one-line.ts'
-import type { Reply, ReplyServer } from '../records.ts'
+import type { RemoteReply, RemoteServer } from '../records.ts'
 
 export type StepType =
   | 'accepted'
@@ -14,7 +14,7 @@ export type StepType =
   | 'cancelled'
   | 'complained'
 
-/** One thing that happened to a delivery. */
+/** One step of a delivery. */
 export interface Step {
   /** ms */
   at: number
@@ -22,36 +22,36 @@ export interface Step {
   /** At most DETAIL_MAX characters, one line. */
   detail: string
   smtpCode: number | null
-  /** When it is tried again, ms; only of what was put off. */
+  /** Time of the next attempt, ms; only for `deferred`. */
   nextAt: number | null
-  /** The server that answered, where one did. */
-  server?: ReplyServer
+  /** The server that answered, if any. */
+  server?: RemoteServer
 }
 
 /** Decisions §6.1. */
 export const DETAIL_MAX = 300
-/** Characters of a host's name. */
+/** Maximum length of a host name. Characters. */
 const HOST_MAX = 255
-/** Steps kept of one delivery; the oldest go first. */
+/** Steps stored per delivery; the oldest are dropped first. */
 export const STEPS_MAX = 200
-/** A delivery that is routed again and again without an end to it says so no more, in characters. */
+/** Length from which `routed` steps are no longer added, for deliveries routed again and again. Characters. */
 export const TIMELINE_MAX = 64 * 1024
 
-/** The line of one step, its end included. */
+/** The line of one step, including the newline. */
 export function stepLine({ at, type, detail, smtpCode, nextAt, server }: Step): string {
   const line = [at, type, clean(detail, DETAIL_MAX), smtpCode, nextAt]
   if (server !== undefined) line.push(clean(server.host, HOST_MAX), server.address)
   return `${JSON.stringify(line)}\n`
 }
 
-/** @param timeline what is kept so far */
+/** Appends a step. @param timeline the stored lines */
 export function withStep(timeline: string, step: Step): string {
   const lines = timeline.split('\n').slice(0, -1)
   const kept = lines.length < STEPS_MAX ? timeline : `${lines.slice(1 - STEPS_MAX).join('\n')}\n`
   return kept + stepLine(step)
 }
 
-/** A step as it is kept. */
+/** A step as stored. */
 type StepLine = [
   at: number,
   type: StepType,
@@ -74,8 +74,8 @@ export function stepsOf(timeline: string): Step[] {
     })
 }
 
-/** What a server said, as one line that begins with its code: "550 5.1.1 user unknown". At most DETAIL_MAX characters. */
-export function replyLine({ smtpCode, enhancedCode, text }: Reply): string {
+/** A server's reply as one line that begins with its code: "550 5.1.1 user unknown". At most DETAIL_MAX characters. */
+export function replyLine({ smtpCode, enhancedCode, text }: RemoteReply): string {
   const said = clean(text, DETAIL_MAX)
   if (smtpCode !== null && startsWith(said, String(smtpCode))) return said
   const parts = enhancedCode === null || startsWith(said, enhancedCode) ? [said] : [enhancedCode, said]

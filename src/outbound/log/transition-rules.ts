@@ -1,35 +1,35 @@
-// Which moves a delivery can make, and what each says of it: the table of decisions §6.2, and nothing else.
+// The transition table of deliveries (decisions §6.2). Pure functions.
 
 import { isoTime } from '../../base/clock.ts'
 import type { EventType } from '../../events/outbox.ts'
 import { clean } from '../../mime/one-line.ts'
 import { classifyReply } from '../../reports/reply-class.ts'
-import type { DeliveryStatus, Outcome, Reply } from '../records.ts'
+import type { DeliveryStatus, Outcome, RemoteReply } from '../records.ts'
 import { DETAIL_MAX, replyLine, type Step, type StepType } from './timeline.ts'
 
-/** How a delivery stands before a move. */
+/** The state of a delivery before a transition. */
 export interface Standing {
   status: DeliveryStatus
   statusReason: string | null
-  /** Hand-over tries so far. */
+  /** Attempts so far. */
   attempts: number
   steps: readonly Step[]
 }
 
-/** How it stands after it. */
+/** The state of a delivery after a transition. */
 export interface Move {
   status: DeliveryStatus
   statusReason: string | null
   step: Omit<Step, 'at'>
   event: EventType | null
-  /** Why nothing more may be sent to the recipient, null when that is not so. */
+  /** Why the transition suppresses the recipient; null when it does not. */
   suppress: 'bounce' | 'complaint' | null
 }
 
-/** Complaints told of one delivery; who makes more of them is up to something else. */
+/** Complaints reported per delivery; more of them indicate abuse. */
 export const COMPLAINTS_MAX = 20
 
-/** @returns null for a move the table does not have: final states stay final */
+/** @returns null when the table has no such transition: final states stay final */
 export function moveOf(standing: Standing, outcome: Outcome): Move | null {
   const isPending = standing.status === 'pending'
   switch (outcome.kind) {
@@ -55,7 +55,7 @@ function deferral({ reply, nextAt }: Extract<Outcome, { kind: 'deferred' }>): Mo
   return { ...move('pending', `deferred: ${step.detail}`, step), event: 'message.delivery_delayed' }
 }
 
-function expiry(reply: Reply): Move {
+function expiry(reply: RemoteReply): Move {
   const step = said('expired', reply)
   return { ...move('failed', `expired: ${step.detail}`, step), event: 'message.bounced' }
 }
@@ -70,7 +70,7 @@ function bounce(standing: Standing, outcome: Extract<Outcome, { kind: 'bounced' 
   if (!mayBounce(standing, afterAccept)) return null
   const step = said('bounced', reply)
   const word = afterAccept ? 'bounced_after_accept' : 'bounced'
-  // Decisions §6.3. Nothing that may pass by itself is held against an address.
+  // Decisions §6.3: only permanent failures suppress an address.
   const isHard = type === 'permanent' && (outcome.dead === true || classifyReply(reply).suppress)
   return {
     ...move('failed', `${word}: ${step.detail}`, step),
@@ -81,7 +81,7 @@ function bounce(standing: Standing, outcome: Extract<Outcome, { kind: 'bounced' 
 
 function mayBounce({ status, attempts }: Standing, afterAccept: boolean): boolean {
   if (!afterAccept) return status === 'pending'
-  // A report may be faster than the row that says who took the mail, and it knows better than a try that ended without an answer.
+  // A report may arrive before the outcome is recorded, and it overrides an attempt of unknown outcome.
   return status === 'sent' || (status === 'pending' && attempts > 0)
 }
 
@@ -90,10 +90,10 @@ function complaint(standing: Standing, outcome: Extract<Outcome, { kind: 'compla
   if (standing.status !== 'sent') return null
   const reporter = userAgent === null ? '' : ` reported by ${clean(userAgent, 100)}`
   const detail = `${feedbackType}${reporter} at ${isoTime(occurredAt)}`
-  // The same report comes more than once: whoever sends it did not hear our answer.
+  // Reporters repeat a report when they miss our reply.
   const told = standing.steps.filter(({ type }) => type === 'complained')
   if (told.length >= COMPLAINTS_MAX || told.some((step) => step.detail === detail)) return null
-  // RFC 6430: "not-spam" takes a complaint back, it is none.
+  // RFC 6430: "not-spam" withdraws a complaint.
   const isComplaint = feedbackType !== 'not_spam'
   return {
     ...move('sent', isComplaint ? 'complained' : standing.statusReason, plain('complained', detail)),
@@ -106,7 +106,7 @@ function move(status: DeliveryStatus, statusReason: string | null, step: Move['s
   return { status, statusReason, step, event: null, suppress: null }
 }
 
-function said(type: StepType, reply: Reply): Move['step'] {
+function said(type: StepType, reply: RemoteReply): Move['step'] {
   const step = { type, detail: replyLine(reply), smtpCode: reply.smtpCode, nextAt: null }
   return reply.server === undefined ? step : { ...step, server: reply.server }
 }

@@ -1,38 +1,38 @@
-// Google and Microsoft as givers of tokens: where they are asked, for what, and how they name the person who said yes.
+// Google and Microsoft as OAuth issuers: their endpoints, scopes and profile members.
 
 import type { Config } from '../../config/config.ts'
 import { parseMailbox } from '../../mime/address.ts'
 import { type ApiClient, type ApiResult, textAt } from '../transports/accounts/api-client.ts'
 
-/** The accounts that are connected by a person's consent. */
+/** The account types that are connected by OAuth consent. */
 export type ConnectedType = 'gmail_api' | 'outlook_api'
 
 export interface Issuer {
   type: ConnectedType
-  /** As people know it. */
+  /** Display name. */
   name: 'Google' | 'Microsoft'
   clientId: string
   clientSecret: string
   authorizeUrl: string
   tokenUrl: string
-  /** What is asked for. */
+  /** The requested scopes. */
   scopes: readonly string[]
-  /** Those without which nothing can be sent or looked up; a person may leave some out. */
+  /** The scopes required to send and to read Sent; the user may decline some of them. */
   needed: readonly string[]
-  /** Further parameters of the page where a person allows it. */
+  /** Further parameters of the authorization request. */
   ask: Readonly<Record<string, string>>
-  /** Where the account's own profile is read, and the members its address may stand in. */
+  /** URL of the account's profile; `addressMembers` names the members that may contain its address. */
   profileUrl: string
   addressMembers: readonly string[]
 }
 
 const GOOGLE_SEND = 'https://www.googleapis.com/auth/gmail.send'
-// The least that reads the profile and the headers of Sent; it shows no content (decisions §3.1, pitfalls "Sending").
+// The minimal scope to read the profile and the headers in Sent, without content (decisions §3.1, pitfalls "Sending").
 const GOOGLE_LOOK = 'https://www.googleapis.com/auth/gmail.metadata'
-// Mail.ReadBasic shows who a mail in Sent went to, and no content.
+// Mail.ReadBasic reads the recipients of messages in Sent, without content.
 const MICROSOFT_NEEDED = ['Mail.Send', 'Mail.ReadBasic', 'User.Read']
 
-/** @returns null when the operator configured no client there */
+/** @returns null when the operator configured no OAuth client for this issuer */
 export function issuerOf(config: Config, type: ConnectedType): Issuer | null {
   const issuer = type === 'gmail_api' ? google(config) : microsoft(config)
   return issuer.clientId === '' ? null : issuer
@@ -48,7 +48,7 @@ function google(config: Config): Issuer {
     tokenUrl: `${config.GOOGLE_TOKEN_BASE}/token`,
     scopes: [GOOGLE_SEND, GOOGLE_LOOK],
     needed: [GOOGLE_SEND, GOOGLE_LOOK],
-    // Without both a refresh token comes only with the very first consent.
+    // Without both, Google returns a refresh token only for the first consent.
     ask: { access_type: 'offline', prompt: 'consent' },
     profileUrl: `${config.GOOGLE_API_BASE}/gmail/v1/users/me/profile`,
     addressMembers: ['emailAddress'],
@@ -72,12 +72,12 @@ function microsoft(config: Config): Issuer {
   }
 }
 
-/** Reads whose account a token opens. */
+/** Reads the profile of the account that a token belongs to. */
 export function readProfile(client: ApiClient, issuer: Issuer, token: string): Promise<ApiResult> {
   return client.call({ method: 'GET', url: issuer.profileUrl, headers: { authorization: `Bearer ${token}` } })
 }
 
-/** The address in a profile, lower-case; null when there is none. */
+/** The address in a profile, lower-case; null if there is none. */
 export function addressOf(issuer: Issuer, profile: unknown): string | null {
   for (const member of issuer.addressMembers) {
     const mailbox = parseMailbox(textAt(profile, member) ?? '')
@@ -86,7 +86,7 @@ export function addressOf(issuer: Issuer, profile: unknown): string | null {
   return null
 }
 
-/** Which of the needed scopes a person did not grant. Microsoft names its own with or without their resource. */
+/** The required scopes that the user did not grant. Microsoft returns scopes with or without the resource prefix. */
 export function missingScopes(issuer: Issuer, granted: string): string[] {
   const names = new Set(granted.split(/\s+/).map((scope) => plain(issuer, scope)))
   return issuer.needed.filter((scope) => !names.has(plain(issuer, scope)))

@@ -1,4 +1,4 @@
-// Connecting a Google or Microsoft account: a person is sent there, allows sending, and comes back with a code (RFC 6749, 7636).
+// Connects Google and Microsoft accounts with the OAuth authorization code flow and PKCE (RFC 6749, RFC 7636).
 
 import { createHash, randomBytes } from 'node:crypto'
 import { invalid, ProductError } from '../../base/errors.ts'
@@ -15,7 +15,7 @@ export type { ConnectedType } from './issuers.ts'
 
 export interface OAuthParts extends OutboundParts {
   providers: {
-    /** Makes the account, or gives the team's account of that type and address its new token; it is pending then. */
+    /** Creates the account, or updates the token of the team's account with that type and address; it becomes `pending`. */
     createOAuth(
       tx: Tx,
       account: { teamId: string; type: ConnectedType; name: string; oauthEmail: string; refreshToken: string },
@@ -23,19 +23,19 @@ export interface OAuthParts extends OutboundParts {
   }
 }
 
-/** What came of a person's visit. `redirectAfter` is where they wanted to go on. */
+/** The result of an authorization callback. `redirectAfter` is the URL to continue at. */
 export type Visit =
   | { kind: 'connected'; provider: Provider; redirectAfter: string | null }
-  /** The person said no, or left out a permission that is needed. */
+  /** The user denied access, or declined a required scope. */
   | { kind: 'denied' | 'incomplete'; redirectAfter: string | null }
-  /** The state is not one of ours, is older than ten minutes, or has come before. */
+  /** The state is not ours, is older than ten minutes, or was used before. */
   | { kind: 'unknown' | 'expired' | 'used' }
-  /** The other side did not give what it should; `reason` is one sentence. */
+  /** The issuer's response is unusable; `reason` is one sentence. */
   | { kind: 'failed'; reason: string; redirectAfter: string | null }
 
 export const NAME_MAX = 255
 export const REDIRECT_MAX = 2000
-// Codes of either issuer are far shorter.
+// Codes of both issuers are far shorter.
 const CODE_MAX = 8192
 
 export class OAuth {
@@ -50,8 +50,8 @@ export class OAuth {
   }
 
   /**
-   * Begins to connect an account.
-   * @param input.redirectAfter where the person goes on afterwards: a path or URL of APP_ORIGIN
+   * Starts the authorization flow for an account.
+   * @param input.redirectAfter where the browser continues afterwards: a path or URL of APP_ORIGIN
    * @throws ProductError service_unavailable (no client is configured), validation_error
    */
   async authorize(
@@ -81,7 +81,7 @@ export class OAuth {
     return { authorizationUrl: `${issuer.authorizeUrl}?${query}`, stateExpiresAt: expiresAt }
   }
 
-  /** Ends it, with what the other side put into the query of its redirect. */
+  /** Completes the flow with the query parameters of the issuer's redirect. */
   async callback(type: ConnectedType, query: { state?: string; code?: string; error?: string }): Promise<Visit> {
     const returned = await this.#states.take(type, query.state ?? '')
     if (returned.kind !== 'fresh') return returned
@@ -115,7 +115,7 @@ export class OAuth {
     if (answer.kind === 'refused')
       return fail(`${issuer.name} did not accept its own code; it may have been used before.`)
     if (answer.kind === 'failed') return fail(answer.text)
-    // A person may take single permissions off the list.
+    // The user may decline single scopes.
     if (answer.scope !== null && missingScopes(issuer, answer.scope).length > 0) {
       return { kind: 'incomplete', redirectAfter }
     }
@@ -139,12 +139,12 @@ export class OAuth {
   }
 }
 
-/** @throws ProductError validation_error for what does not lie at our own origin */
+/** @throws ProductError validation_error for a URL of another origin */
 function ownUrl(origin: string, text: string): string {
   const field = 'redirect_after'
   if (text.length > REDIRECT_MAX)
     throw invalid(field, 'too_big', `${field} must have at most ${REDIRECT_MAX} characters.`)
-  // The parser drops tabs and line breaks and takes "\" for "/": what it gives is what a browser will do.
+  // The URL parser drops tabs and line breaks and reads "\" as "/", exactly as browsers do.
   const url = URL.parse(text, origin)
   if (url === null) throw invalid(field, 'invalid_format', `${field} must be a path or URL of this appliance.`)
   if (url.origin !== new URL(origin).origin || url.username !== '' || url.password !== '') {

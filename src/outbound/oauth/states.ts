@@ -1,23 +1,23 @@
-// Visits to an issuer that have begun: what a state stands for until it comes back, once, within ten minutes.
+// OAuth states of authorization flows in progress: each is valid once, for ten minutes.
 
 import { randomBytes, timingSafeEqual } from 'node:crypto'
 import { sha256 } from '../../base/secrets.ts'
 import type { OutboundParts } from '../deps.ts'
 import type { ConnectedType } from './issuers.ts'
 
-/** How long a person may take. ms. */
+/** Lifetime of a state, in ms. */
 export const STATE_MS = 600_000
 const MAC_PURPOSE = 'oauth-state'
 const SEAL_PURPOSE = 'oauth-verifier'
 const MAC_BYTES = 16
 const FORM = /^([0-9a-z]{1,12})\.([\w-]{43})\.([\w-]{22})$/
 
-/** What was asked for when the visit began. */
+/** The request that started the flow. */
 export interface Begun {
   teamId: string
   type: ConnectedType
   name: string
-  /** RFC 7636 4.1. */
+  /** PKCE code verifier (RFC 7636 §4.1). */
   verifier: string
   redirectAfter: string | null
 }
@@ -25,8 +25,8 @@ export interface Begun {
 export type Returned = { kind: 'fresh'; begun: Begun } | { kind: 'unknown' | 'expired' | 'used' }
 
 /**
- * A state is `<end>.<random>.<mac>`: what we did not make costs no look into the database, and what is too old can be told from
- * what has been used. Only its hash is kept.
+ * A state is `<end>.<random>.<mac>`: a forged one is rejected without a database read, and an expired one is distinguished from
+ * a used one. Only its hash is stored.
  */
 export class States {
   readonly #parts: Pick<OutboundParts, 'db' | 'clock' | 'vault'>
@@ -56,7 +56,7 @@ export class States {
     return { state, expiresAt }
   }
 
-  /** Takes a state back; the same one never comes back twice. */
+  /** Redeems a state; each can be redeemed only once. */
   async take(type: ConnectedType, state: string): Promise<Returned> {
     const { db, clock, vault } = this.#parts
     const [, end, random, mac] = FORM.exec(state) ?? []
@@ -83,7 +83,7 @@ export class States {
   }
 }
 
-/** Two texts of one length, compared in one time. */
+/** Compares two texts of equal length in constant time. */
 function sameText(one: string, other: string): boolean {
   return timingSafeEqual(Buffer.from(one), Buffer.from(other))
 }

@@ -1,4 +1,4 @@
-// Asks an issuer for tokens: with the code of a person's consent, or with the refresh token it gave then (RFC 6749 4.1.3, 6).
+// Requests tokens from an issuer with an authorization code or a refresh token (RFC 6749 §4.1.3, §6).
 
 import { type ApiClient, textAt, valueAt } from '../transports/accounts/api-client.ts'
 import type { Issuer } from './issuers.ts'
@@ -7,14 +7,14 @@ export type TokenAnswer =
   | {
       kind: 'given'
       accessToken: string
-      /** How long it opens anything. ms. */
+      /** Lifetime of the access token, in ms. */
       lifetimeMs: number
-      /** Null when the one before stays valid. */
+      /** Null when the previous one stays valid. */
       refreshToken: string | null
-      /** Null where the issuer left it out: all that was asked for then (RFC 6749 5.1). */
+      /** Null when omitted, which means all requested scopes (RFC 6749 §5.1). */
       scope: string | null
     }
-  /** What was shown is no longer worth anything: a person has to consent again. */
+  /** The code or refresh token is invalid: the user must consent again. */
   | { kind: 'refused'; text: string }
   | { kind: 'failed'; stage: 'dns' | 'connect' | 'tls' | 'auth'; text: string; retryAfterMs: number | null }
 
@@ -22,10 +22,10 @@ const TOKEN_MAX = 16_384
 const LIFETIME_MIN_S = 60
 const LIFETIME_MAX_S = 86_400
 const LIFETIME_UNKNOWN_S = 300
-/** RFC 6749 5.2 and OpenID Connect 3.1.2.6: the person must be asked again. */
+/** Errors that require a new consent (RFC 6749 §5.2, OpenID Connect Core §3.1.2.6). */
 const REFUSALS = new Set(['invalid_grant', 'interaction_required', 'login_required', 'consent_required'])
 
-/** @param grant the parameters beside the client's own */
+/** @param grant the request parameters, except the client credentials */
 export async function askToken(
   client: ApiClient,
   issuer: Issuer,
@@ -41,7 +41,7 @@ export async function askToken(
     ...(signal === undefined ? {} : { signal }),
   })
   if (result.kind === 'unreached') return { kind: 'failed', stage: result.stage, text: result.text, retryAfterMs: null }
-  // Nothing is lost by asking once more.
+  // Retrying a token request is harmless.
   if (result.kind === 'broken') return { kind: 'failed', stage: 'connect', text: result.text, retryAfterMs: null }
   if (result.status === 200) return read(issuer, result.body)
   const error = /^[a-z_]{1,64}$/.exec(textAt(result.body, 'error') ?? '')?.[0]
@@ -67,7 +67,7 @@ function read(issuer: Issuer, body: unknown): TokenAnswer {
   }
 }
 
-/** What can stand in a header and is not absurdly long. */
+/** A token of printable ASCII within the length limit, safe for a header field. */
 function tokenIn(body: unknown, name: string): string | null {
   const token = textAt(body, name)
   return token !== null && token.length <= TOKEN_MAX && /^[\x21-\x7e]+$/.test(token) ? token : null

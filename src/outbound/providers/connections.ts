@@ -1,4 +1,4 @@
-// What an account is reached with: passwords and tokens, sealed; accounts that were connected, and the one that is shared.
+// Sealed passwords and tokens of accounts, connected OAuth accounts, and the shared account.
 
 import { conflict } from '../../base/errors.ts'
 import { newId } from '../../base/ids.ts'
@@ -8,7 +8,7 @@ import type { Provider } from '../records.ts'
 import { NO_QUOTAS } from './input.ts'
 import { presentProvider } from './row.ts'
 
-/** An account a person has connected. */
+/** An account connected by OAuth. */
 export interface ConnectedAccount {
   teamId: string
   type: 'gmail_api' | 'outlook_api'
@@ -19,7 +19,7 @@ export interface ConnectedAccount {
 
 const PURPOSE = 'provider'
 const SHARED_NAME = 'Amazon SES'
-/** Stands in the reason of the shared account while the operator does not want the team to use it. */
+/** Status reason of the shared account while the operator has not enabled it for the team. */
 const NOT_ENABLED = 'The operator has not enabled Amazon SES for this team.'
 
 export class Connections {
@@ -33,7 +33,7 @@ export class Connections {
     return this.#parts.vault.seal(PURPOSE, secret)
   }
 
-  /** Read anew each time: another thread may have written a newer one. */
+  /** Decrypts the current secrets; reads the row on every call, because another thread may have changed it. */
   async secretsOf(
     provider: Pick<Provider, 'id'>,
   ): Promise<{ smtpPassword: string | null; refreshToken: string | null }> {
@@ -47,9 +47,9 @@ export class Connections {
   }
 
   /**
-   * Makes a connected account, or gives the team's account of that type and address its new token. It is pending and checked
-   * at once; one that was switched off stays off.
-   * @throws ProductError conflict (too many)
+   * Creates a connected account, or updates the token of the team's account with that type and address. The account becomes
+   * `pending` and is checked immediately; an inactive one stays inactive.
+   * @throws ProductError conflict (too many accounts)
    */
   async createOAuth(tx: Tx, account: ConnectedAccount, most: number): Promise<Provider> {
     const { teamId, type, oauthEmail } = account
@@ -90,16 +90,16 @@ export class Connections {
       type,
       oauthEmail,
     ])
-    tx.afterCommit(() => this.#parts.wake.ring('providers'))
+    tx.afterCommit(() => this.#parts.notifier.notify('providers'))
     return presentProvider(row!)
   }
 
-  /** Keeps the token an issuer gave instead of the one before; the connection stays the same. */
+  /** Stores a rotated refresh token; the connection version stays the same. */
   async keepRotated(tx: Tx, id: string, refreshToken: string): Promise<void> {
     await tx.run('UPDATE providers SET refresh_token_sealed = ? WHERE id = ?', [this.seal(refreshToken), id])
   }
 
-  /** Makes the team's row of the shared account, or switches it off. */
+  /** Creates or activates the team's row of the shared account, or deactivates it. */
   async ensureShared(tx: Tx, teamId: string, enabled: boolean): Promise<void> {
     const now = this.#parts.clock.now()
     const row = await tx.get<{ n: number }>('SELECT n FROM providers WHERE team_id = ? AND is_shared = 1', [teamId])
@@ -130,7 +130,7 @@ export class Connections {
     return row && presentProvider(row)
   }
 
-  /** @throws ProductError conflict when the team has as many accounts as it may */
+  /** @throws ProductError conflict when the team has reached its limit of accounts */
   async checkRoom(tx: Tx, teamId: string, most: number): Promise<void> {
     const row = await tx.get<{ count: number }>('SELECT count(*) AS count FROM providers WHERE team_id = ?', [teamId])
     if (row!.count >= most) throw conflict(`The team already has ${most} providers.`)

@@ -1,4 +1,4 @@
-// Sending accounts that do not work, of all teams: whose owners have to be told (decisions §3.2).
+// Sending accounts in `error`, across all teams; their owners must be notified (decisions §3.2).
 
 import type { Reader } from '../../db/db.ts'
 import type { Provider } from '../records.ts'

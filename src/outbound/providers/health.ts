@@ -1,20 +1,20 @@
-// Whether a sending account works: checked in the background, tested on demand, and seen by the mail it carries.
+// The health of sending accounts: background checks, tests on demand, and results of hand-overs.
 
 import type { Tx } from '../../db/db.ts'
 import type { OutboundParts } from '../deps.ts'
-import type { Provider, ProviderStatus, Reply } from '../records.ts'
+import type { Provider, ProviderStatus, RemoteReply } from '../records.ts'
 import type { CheckResult, OpenTransport, Stage } from '../transports/transport.ts'
 import { presentProvider } from './row.ts'
 import { checked, countsAsFailure, FAILURES_MAX } from './status.ts'
 
 const MINUTE_MS = 60_000
-/** An account in error is looked at again after this, then after twice as long, and so on up to the most. */
+/** Delay in ms before an account in `error` is checked again; it doubles up to the maximum. */
 const RECHECK_MS = 15 * MINUTE_MS
 const RECHECK_MAX_MS = 4 * 60 * MINUTE_MS
-/** Background checks at a time: most of the time they wait. */
+/** Maximum number of concurrent background checks; they mostly wait for the network. */
 export const CHECKS_MAX = 50
 export const REASON_MAX = 300
-/** What a failure of our own looks like to the team; the log says more. */
+/** The result reported to the team for an internal error; the log has the details. */
 const OUR_FAULT: CheckResult = {
   success: false,
   stage: 'connect',
@@ -22,7 +22,7 @@ const OUR_FAULT: CheckResult = {
   message: 'The account could not be checked; the log of the appliance says why.',
 }
 
-/** A test and when it ended, in ms. */
+/** A test result, its duration and its end time, in ms. */
 export interface Tested {
   result: CheckResult
   latencyMs: number
@@ -35,16 +35,16 @@ interface Parts extends OutboundParts {
 
 export class Health {
   readonly #parts: Parts
-  /** Accounts known to have no failures to forget: nothing is written for every mail that went well. */
+  /** Accounts with no recorded failures, so that a success needs no write per message. */
   readonly #clean = new Set<number>()
-  /** Background checks under way, by account and version of its connection. */
+  /** Background checks in progress, by account and connection version. */
   readonly #underway = new Map<string, Promise<void>>()
 
   constructor(parts: Parts) {
     this.#parts = parts
   }
 
-  /** The accounts of all teams: how many take messages, and those that do not although they are switched on, the oldest first. */
+  /** Across all teams: the number of active accounts, and the accounts in `error` or `pending`, oldest first. */
   async overview(): Promise<{ working: number; troubled: Provider[] }> {
     const { read } = this.#parts.db
     const row = await read.get<{ working: number }>(`SELECT count(*) AS working FROM providers WHERE status = 'active'`)
@@ -52,12 +52,12 @@ export class Health {
     return { working: row!.working, troubled: troubled.map(presentProvider) }
   }
 
-  /** Has the background look at what is due right after the commit. */
+  /** Runs the due background checks right after the commit. */
   hurry(tx: Tx): void {
-    tx.afterCommit(() => this.#parts.wake.ring('providers'))
+    tx.afterCommit(() => this.#parts.notifier.notify('providers'))
   }
 
-  /** The connection has changed: what is open is used no more, and it is checked unless it is switched off. */
+  /** Applies a changed connection: invalidates the open transport, and schedules a check unless the account is inactive. */
   async reconnect(tx: Tx, n: number, status: ProviderStatus): Promise<void> {
     const due = status === 'pending' ? this.#parts.clock.now() : null
     await tx.run(
@@ -94,7 +94,7 @@ export class Health {
     )
   }
 
-  /** Somebody wants to know now: asks the account itself, and moves its status by what it says. */
+  /** Tests the account now and updates its status from the result. */
   async test(provider: Provider, to: string | null): Promise<Tested> {
     const tested = await this.#ask(provider, to)
     await this.#parts.db.write((tx) => this.#apply(tx, provider, tested))
@@ -102,9 +102,9 @@ export class Health {
   }
 
   /**
-   * Looks at the accounts whose time has come, all at once, and waits until nothing is being looked at.
-   * @param signal says that the house closes: what is found afterwards is forgotten, and found again after the next start
-   * @returns how many looks were begun
+   * Starts the due checks in parallel and waits until no check is in progress.
+   * @param signal aborts on shutdown: later results are discarded, and the checks run again after the next start
+   * @returns the number of checks started
    */
   async checkDue(signal?: AbortSignal): Promise<number> {
     const rows = await this.#parts.db.read.all(
@@ -124,15 +124,15 @@ export class Health {
   }
 
   /**
-   * A hand-over failed before anything was accepted; five in a row end the account's part in routing. A server that does not take the
-   * account's own envelope sender takes none of its messages: one such refusal ends it.
+   * Records a hand-over that failed before anything was accepted; five in a row remove the account from routing. A single refusal of
+   * the account's own envelope sender removes it at once, because the server then refuses all its messages.
    */
-  async noteFailure(provider: Provider, stage: Stage, { smtpCode, text }: Reply): Promise<void> {
+  async noteFailure(provider: Provider, stage: Stage, { smtpCode, text }: RemoteReply): Promise<void> {
     if (stage === 'sender' && (smtpCode ?? 0) >= 500) return this.refuse(provider, text, stage)
     if (!countsAsFailure(stage)) return
     this.#clean.delete(provider.n)
     await this.#parts.db.write(async (tx) => {
-      // A connection that has been changed meanwhile is another one.
+      // Ignore failures of an older connection version.
       const row = await tx.get<{ failures: number; status: ProviderStatus }>(
         'UPDATE providers SET failures = failures + 1 WHERE n = ? AND connection_version = ? RETURNING failures, status',
         [provider.n, provider.connectionVersion],
@@ -142,7 +142,7 @@ export class Health {
     })
   }
 
-  /** A hand-over went well: earlier failures are forgotten. */
+  /** Resets the failure count after a successful hand-over. */
   async noteSuccess(provider: Provider): Promise<void> {
     if (this.#clean.has(provider.n)) return
     this.#clean.add(provider.n)
@@ -151,7 +151,7 @@ export class Health {
     )
   }
 
-  /** Written down once a minute. */
+  /** Records the last use, at most once per minute. */
   async noteUsed(provider: Provider): Promise<void> {
     const now = this.#parts.clock.now()
     const minute = now - (now % MINUTE_MS)
@@ -165,7 +165,7 @@ export class Health {
     )
   }
 
-  /** The issuer takes the token no more, or the server not the sender: only a person can help, but mistakes of theirs pass. */
+  /** Puts the account into `error` when the issuer rejects its token or the server its sender; rechecks may recover it. */
   async refuse(provider: Provider, text: string, stage: Stage = 'auth'): Promise<void> {
     await this.#parts.db.write(async (tx) => {
       const row = await tx.get<{ status: ProviderStatus }>(
@@ -183,7 +183,7 @@ export class Health {
     try {
       await this.#parts.db.write((tx) => this.#apply(tx, provider, tested))
     } catch (error) {
-      // It stays due.
+      // The check stays due.
       this.#parts.log.error({ err: error, provider: provider.id }, 'what was found of an account could not be kept')
     }
   }
@@ -206,7 +206,7 @@ export class Health {
       'UPDATE providers SET last_tested_at = ? WHERE n = ? AND connection_version = ? RETURNING status',
       [testedAt, provider.n, provider.connectionVersion],
     )
-    // It has been changed meanwhile: what was found is about another connection.
+    // The connection changed during the check, so the result is obsolete.
     if (row === undefined) return
     const status = checked(row.status, result)
     if (result.success) {
@@ -224,7 +224,7 @@ export class Health {
     this.#parts.log.warn({ provider: provider.id, team_id: provider.teamId, reason }, 'a sending account fails')
     await tx.run(`UPDATE providers SET status = 'error', status_reason = ? WHERE n = ?`, [reason, provider.n])
     const now = this.#parts.clock.now()
-    // Somebody who tests it again and again does not put off the next look of ours.
+    // Repeated manual tests must not postpone the next background check.
     await tx.run(
       `UPDATE providers SET check_wait_ms = min(coalesce(check_wait_ms * 2, ?), ?),
          check_due_at = ? + min(coalesce(check_wait_ms * 2, ?), ?)

@@ -1,4 +1,4 @@
-// What may be asked of a sending account (specification §2.2, decisions §3.1).
+// Validates the input for sending accounts (specification §2.2, decisions §3.1).
 
 import { isIP } from 'node:net'
 import { invalid, ProductError } from '../../base/errors.ts'
@@ -6,12 +6,12 @@ import { isPublicAddress } from '../../base/public-address.ts'
 import { checkEmail } from '../../mime/compose/draft-rules.ts'
 import type { Provider, QuotaRange, Quotas, SmtpProtocol } from '../records.ts'
 
-/** A cap as it is asked for: a number, a range, or null for none. */
+/** A requested quota: a number, a range, or null for none. */
 export type QuotaInput = number | QuotaRange | null
 
 export type QuotasInput = Partial<Record<keyof Quotas, QuotaInput>>
 
-/** What can be said of an account; what is left out of a change stays. */
+/** The changeable fields of an account; absent fields stay unchanged. */
 export interface ProviderChange {
   name?: string
   smtpHost?: string
@@ -29,7 +29,7 @@ export interface ProviderChange {
   trackingDomain?: string | null
 }
 
-/** A new account on SMTP. */
+/** A new SMTP account. */
 export type NewProvider = ProviderChange &
   Required<Pick<ProviderChange, 'name' | 'smtpHost' | 'smtpPort' | 'smtpProtocol' | 'smtpUsername' | 'smtpPassword'>>
 
@@ -49,12 +49,12 @@ const TEXT_FIELDS = [
   ['fromName', 'from_name'],
   ['replyToName', 'reply_to_name'],
 ] as const
-/** What a check depends on: where the server is, who signs in, and the envelope sender it has to take. */
+/** The fields a check depends on: server, credentials and envelope sender. */
 const CONNECTION = ['smtpHost', 'smtpPort', 'smtpProtocol', 'smtpUsername', 'fromEmail', 'returnPath'] as const
 
 /**
- * Checks what the schema cannot and gives it its stored form.
- * @param allowPrivate whether hosts may lie in private networks
+ * Validates what the schema cannot, and normalizes the values for storage.
+ * @param allowPrivate whether hosts may have private addresses
  * @throws ProductError validation_error
  */
 export function checkChange<C extends ProviderChange>(change: C, allowPrivate: boolean): C {
@@ -70,14 +70,14 @@ export function checkChange<C extends ProviderChange>(change: C, allowPrivate: b
   }
 }
 
-/** Whether a change, once checked, leads to another connection. A password counts as another one: it is not compared. */
+/** Whether a validated change alters the connection. Any given password counts, because passwords are not compared. */
 export function touchesConnection(change: ProviderChange, current: Provider): boolean {
   const differs = (member: (typeof CONNECTION)[number]) =>
     change[member] !== undefined && change[member] !== current[member]
   return change.smtpPassword !== undefined || CONNECTION.some(differs)
 }
 
-/** The caps after a change: null takes one away, what is left out stays. @throws ProductError validation_error */
+/** The quotas after a change: null removes one, absent ones stay. @throws ProductError validation_error */
 export function mergeQuotas(before: Quotas, change: QuotasInput = {}): Quotas {
   const after = { ...before }
   for (const member of Object.keys(QUOTA_NAMES) as (keyof Quotas)[]) {
@@ -97,7 +97,7 @@ export function mergeQuotas(before: Quotas, change: QuotasInput = {}): Quotas {
 }
 
 /**
- * Connected accounts send as whom they are connected as, over the API of their host.
+ * Refuses SMTP and sender fields for connected accounts: they send from their own address over the provider's API.
  * @throws ProductError validation_error
  */
 export function refuseForeign(change: ProviderChange): void {
@@ -140,7 +140,7 @@ function checkHost(text: string, allowPrivate: boolean): string {
     }
     return host
   }
-  // A resolver would take the last label for a number, and the name for an address.
+  // With a numeric last label, a resolver would parse the name as an IPv4 address.
   if (!HOST_NAME.test(host) || /(?:^|\.)(?:\d+|0x[0-9a-f]*)$/.test(host)) {
     throw invalid('smtp_host', 'invalid_format', 'The host must be a DNS name or an IP address.')
   }

@@ -1,4 +1,4 @@
-// The sending accounts of teams: made, changed, switched on and off, ended.
+// The sending accounts of teams: create, read, update, activate, deactivate, test and delete.
 
 import { conflict, notFound, ProductError } from '../../base/errors.ts'
 import { newId } from '../../base/ids.ts'
@@ -35,7 +35,7 @@ export interface ProviderFilter {
   after: PageKey | null
 }
 
-/** How many accounts there are, by type and by status (specification §2.2). */
+/** Number of accounts, by type and by status (specification §2.2). */
 export interface ProviderStats {
   total: number
   byType: Record<ProviderType, number>
@@ -43,17 +43,17 @@ export interface ProviderStats {
 }
 
 export interface ProvidersParts extends OutboundParts {
-  /** The carrier of an account, for checks and tests. */
+  /** Opens the transport of an account for checks and tests. */
   openTransport: OpenTransport
-  /** Who else names an account: words such as "the delivery group News", and the field that does; null for nobody. */
+  /** What references an account: a text such as "the delivery group News", and the referencing field; null if nothing does. */
   namedBy(tx: Tx, provider: Provider): Promise<{ field: string; what: string } | null>
 }
 
-/** Accounts of one team (decisions §3.1). */
+/** Maximum number of accounts per team (decisions §3.1). */
 export const PER_TEAM_MAX = 100
 const WHAT = 'provider'
 
-/** Looks at the current state inside the unit of work that changes it; throws to refuse. */
+/** Checks the current state inside the unit of work that changes it; throws to refuse. */
 type Precondition = (current: Provider) => void
 
 export class Providers {
@@ -67,7 +67,7 @@ export class Providers {
     this.connections = new Connections(parts)
   }
 
-  /** Makes an account on SMTP; it is checked at once and takes mail when that succeeds. @throws ProductError validation_error, conflict */
+  /** Creates an SMTP account; it is checked immediately and becomes active on success. @throws ProductError validation_error, conflict */
   async create(teamId: string, asked: NewProvider): Promise<Provider> {
     const { db, clock, config } = this.#parts
     const input = checkChange(asked, config.ALLOW_PRIVATE_SMTP_HOSTS)
@@ -119,12 +119,12 @@ export class Providers {
     return pageOf(rows, filter.limit, (row) => [row.created_at as number, row.n as number], presentProvider)
   }
 
-  /** The accounts of a team that take mail. */
+  /** The active accounts of a team. */
   async activeOf(teamId: string): Promise<Provider[]> {
     return (await this.switchedOn(teamId)).filter(({ status }) => status === 'active')
   }
 
-  /** The accounts of a team that take mail, or will when a check of ours succeeds. */
+  /** The accounts of a team that are active, or become active when a check succeeds. */
   async switchedOn(teamId: string): Promise<Provider[]> {
     const rows = await this.#parts.db.read.all(
       `SELECT * FROM providers WHERE team_id = ? AND status <> 'inactive' ORDER BY n`,
@@ -133,7 +133,7 @@ export class Providers {
     return rows.map(presentProvider)
   }
 
-  /** Those of the ids that are accounts of the team. */
+  /** The subset of the ids that are accounts of the team. */
   async own(reader: Reader, teamId: string, ids: readonly string[]): Promise<Set<string>> {
     const rows = await reader.all<{ id: string }>(
       `SELECT id FROM providers WHERE team_id = ? AND id IN (${ids.map(() => '?').join(', ')})`,
@@ -161,7 +161,7 @@ export class Providers {
   }
 
   /**
-   * Changes what is given; a change of the connection has it checked anew.
+   * Updates the given fields; a change of the connection triggers a new check.
    * @throws ProductError not_found, validation_error, conflict (not allowed), and what the precondition throws
    */
   async update(
@@ -187,7 +187,7 @@ export class Providers {
     })
   }
 
-  /** @throws ProductError not_found, conflict (shared, or still named by a group or a mailbox), and what the precondition throws */
+  /** @throws ProductError not_found, conflict (shared, or referenced by a group or mailbox), and what the precondition throws */
   async remove(teamId: string, id: string, precondition: Precondition = () => {}): Promise<void> {
     await this.#parts.db.write(async (tx) => {
       const current = await this.#allowed(tx, teamId, id, 'delete', precondition)
@@ -210,7 +210,7 @@ export class Providers {
     })
   }
 
-  /** Mail that waits goes another way at its next try. @throws ProductError not_found, conflict */
+  /** Queued messages use another route at their next attempt. @throws ProductError not_found, conflict */
   async deactivate(teamId: string, id: string, precondition?: Precondition): Promise<Provider> {
     return this.#parts.db.write(async (tx) => {
       const current = await this.#allowed(tx, teamId, id, 'deactivate', precondition)
@@ -220,8 +220,8 @@ export class Providers {
   }
 
   /**
-   * Tests an account now, and sends a one-line mail where an address is given.
-   * @param precondition looks at the account before anything is tried
+   * Tests an account now, and sends a one-line message if an address is given.
+   * @param precondition checks the account before the test
    * @throws ProductError not_found, conflict (not allowed), validation_error
    */
   async test(
@@ -241,7 +241,7 @@ export class Providers {
     return { ...tested, provider }
   }
 
-  /** What is kept sealed of an account; null where there is nothing. */
+  /** Decrypts the secrets of an account; null where there is none. */
   secretsOf(provider: Pick<Provider, 'id'>): Promise<{ smtpPassword: string | null; refreshToken: string | null }> {
     return this.connections.secretsOf(provider)
   }

@@ -1,4 +1,4 @@
-// A sending account as its row keeps it.
+// Maps a database row to a sending account.
 
 import type { Row } from '../../db/db.ts'
 import type { Provider, ProviderStatus, ProviderType, Quotas, SmtpProtocol } from '../records.ts'

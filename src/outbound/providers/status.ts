@@ -1,9 +1,9 @@
-// The states of a sending account and its moves (decisions §3.2); nothing is stored here.
+// The state machine of a sending account (decisions §3.2), as pure functions.
 
 import type { Provider, ProviderStatus } from '../records.ts'
 import type { Stage } from '../transports/transport.ts'
 
-/** What may be done with an account now. */
+/** The actions that an account's current state allows. */
 export interface AllowedActions {
   update: boolean
   delete: boolean
@@ -12,13 +12,13 @@ export interface AllowedActions {
   test: boolean
 }
 
-/** A test that succeeded counts for the unchanged account this long, in ms. */
+/** How long in ms a successful test of an unchanged account stays valid. */
 const CHECK_COUNTS_MS = 24 * 60 * 60 * 1000
-/** Stages at which it is the account that fails, whatever the mail. */
+/** Stages at which a failure concerns the account, regardless of the message. */
 const OF_THE_ACCOUNT: readonly Stage[] = ['dns', 'connect', 'tls', 'greeting', 'auth']
-/** Stages at which a mail or its recipient is refused: that says nothing of the account. */
+/** Stages at which a refusal concerns the message or its recipient, not the account. */
 const OF_THE_MAIL: readonly Stage[] = ['recipient', 'data']
-/** Failures in a row to connect, secure or sign in before an account leaves the routing. */
+/** Consecutive failures to connect, start TLS or authenticate before an account leaves the routing. */
 export const FAILURES_MAX = 5
 
 const MAY_BE_ACTIVATED: readonly ProviderStatus[] = ['inactive', 'error']
@@ -32,14 +32,14 @@ export function allowedActions(
   return {
     update: !shared,
     delete: !shared,
-    // The team may switch on again what it has switched off; the operator's "no" stands in the reason.
+    // The team may reactivate what it deactivated; if the operator disabled the account, `statusReason` is set.
     activate: shared ? status === 'inactive' && statusReason === null : MAY_BE_ACTIVATED.includes(status),
     deactivate: shared ? status === 'active' : MAY_BE_DEACTIVATED.includes(status),
     test: type === 'smtp' || shared || hasRefreshToken,
   }
 }
 
-/** Why something is not allowed now. */
+/** Why the current state does not allow an action. */
 export function whyNot(
   { isShared, status, statusReason }: Provider,
   action: 'update' | 'delete' | 'activate' | 'deactivate',
@@ -50,8 +50,8 @@ export function whyNot(
 }
 
 /**
- * Where activating leads; asked only when it is allowed.
- * @param checkedOkAt when a test of the unchanged connection last succeeded, ms; null for never
+ * The status after activation; call only when activation is allowed.
+ * @param checkedOkAt when a test of the unchanged connection last succeeded, in ms; null for never
  */
 export function activated(
   provider: Pick<Provider, 'type' | 'status'>,
@@ -63,26 +63,26 @@ export function activated(
   return provider.status === 'inactive' && fresh ? 'active' : 'pending'
 }
 
-/** Where a change of host, port, protocol, user name or password leads: it has to be checked anew. */
+/** The status after a change of the connection: the account must be checked again. */
 export function reconnected(status: ProviderStatus): ProviderStatus {
   return status === 'inactive' ? 'inactive' : 'pending'
 }
 
 /**
- * Where the result of a check or test leads.
- * @param stage the last one reached
+ * The status after a check or test.
+ * @param stage the last stage reached
  */
 export function checked(
   status: ProviderStatus,
   { success, stage }: { success: boolean; stage: Stage },
 ): ProviderStatus {
-  // A test tells of an inactive account what it tells, and leaves it switched off.
+  // A test never changes an inactive account.
   if (status === 'inactive') return 'inactive'
   if (success) return 'active'
   return OF_THE_MAIL.includes(stage) ? status : 'error'
 }
 
-/** Whether a failed hand-over counts among those in a row that end an account's part in routing. */
+/** Whether a failed hand-over counts towards {@link FAILURES_MAX}. */
 export function countsAsFailure(stage: Stage): boolean {
   return OF_THE_ACCOUNT.includes(stage)
 }

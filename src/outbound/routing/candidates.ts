@@ -1,18 +1,18 @@
-// Which accounts the sender of a mail may use, and where each stands: decided from values alone.
+// Which accounts the sender of a message may use, and their positions. Pure functions.
 
-import type { DomainStanding } from '../../directory/domains.ts'
+import type { DomainStatus } from '../../directory/domains.ts'
 import type { SendScope } from '../../directory/mailbox-input.ts'
 import type { DeliveryGroup, GroupStrategy } from '../groups.ts'
 import type { Provider } from '../records.ts'
 import type { Candidate } from './choose.ts'
 
-/** An account, and the group it was found in. */
+/** A candidate account, and its group in the sender's scope. */
 export interface Place extends Candidate {
   provider: Provider
   group: DeliveryGroup | null
 }
 
-/** The accounts inside a scope, each once; those of several groups in the order of the groups. */
+/** The accounts in a scope, each once; accounts of several groups are in the order of the groups. */
 export function placesOf(accounts: readonly Provider[], scope: SendScope, groups: readonly DeliveryGroup[]): Place[] {
   if (scope.type === 'group') return membersOf(accounts, groups)
   const named = scope.type === 'all' ? accounts : accounts.filter(({ id }) => scope.providerIds.includes(id))
@@ -29,22 +29,22 @@ function membersOf(accounts: readonly Provider[], groups: readonly DeliveryGroup
     for (const { providerId: id, weight } of group.members) {
       const provider = byId.get(id)
       if (provider === undefined || places.has(id)) continue
-      // Members come in the order of their positions.
+      // Members are sorted by position.
       places.set(id, { id, weight: weight ?? provider.percentage, position: places.size, provider, group })
     }
   }
   return [...places.values()]
 }
 
-/** The strategy of the groups where they agree; else their accounts are shared out by weight. */
+/** The strategy of the groups if all have the same one, else `weighted`. */
 export function commonStrategy(groups: readonly DeliveryGroup[]): GroupStrategy {
   const strategies = new Set(groups.map(({ strategy }) => strategy))
   const [only] = strategies
   return strategies.size === 1 ? only! : 'weighted'
 }
 
-/** Whether an account may carry mail from that address (decisions §3.3). */
-export function mayCarry(provider: Provider, from: string, domain: DomainStanding | undefined): boolean {
+/** Whether an account may carry messages from that address (decisions §3.3). */
+export function mayCarry(provider: Provider, from: string, domain: DomainStatus | undefined): boolean {
   const isVerified = domain?.verificationStatus === 'verified'
   if (provider.type === 'amazon_ses') return isVerified && domain.sesDkimStatus === 'success'
   if (provider.type === 'smtp') return isVerified || isSame(provider.fromEmail, from)

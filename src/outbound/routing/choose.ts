@@ -1,19 +1,19 @@
-// Which account comes next: decided from values alone.
+// The order in which accounts are tried. Pure functions.
 
 import type { GroupStrategy } from '../groups.ts'
 
-/** An account that could carry the mail. */
+/** An account that could carry the message. */
 export interface Candidate {
   id: string
-  /** Its share of the traffic; null for the mean of the others. */
+  /** Its share of the traffic; null means the mean of the others. */
   weight: number | null
   position: number
 }
 
 /**
  * The order in which candidates are tried.
- * @param turn whose turn it is, for round_robin
- * @param random 0 to 1, drawn anew for each call
+ * @param turn counter for round_robin
+ * @param random returns a new number from 0 to 1 on each call
  */
 export function orderOf<C extends Candidate>(
   candidates: readonly C[],
@@ -30,11 +30,11 @@ export function orderOf<C extends Candidate>(
   return drawn(sorted, random)
 }
 
-/** Draws one after another by weight. Weight 0 takes no traffic, unless nobody has another one. */
+/** A weighted random order. Candidates of weight 0 are excluded, unless all have weight 0. */
 function drawn<C extends Candidate>(candidates: readonly C[], random: () => number): C[] {
   const known = candidates.flatMap(({ weight }) => (weight === null ? [] : [weight]))
   const mean = known.reduce((sum, weight) => sum + weight, 0) / known.length
-  // Where nobody says anything, or all others say 0, one share is as good as another.
+  // If no weight is given, or all given weights are 0, any common value works.
   const weighed = candidates.map((candidate) => ({ candidate, weight: candidate.weight ?? (mean || 1) }))
   const some = weighed.filter(({ weight }) => weight > 0)
   const left = some.length > 0 ? some : weighed.map(({ candidate }) => ({ candidate, weight: 1 }))

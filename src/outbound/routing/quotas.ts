@@ -1,4 +1,4 @@
-// Caps of sending accounts: recipients in a second, minute, hour and day, counted durably in fixed UTC windows (decisions §3.3).
+// Quotas of sending accounts: recipients per second, minute, hour and day, stored per fixed UTC window (decisions §3.3).
 
 import type { Tx } from '../../db/db.ts'
 import type { OutboundParts } from '../deps.ts'
@@ -11,7 +11,7 @@ const WINDOWS = [
   ['perDay', 'day', 86_400_000],
 ] as const satisfies readonly (readonly [keyof Quotas, string, number])[]
 
-/** To be called when an account ends: its key may be given out again. */
+/** Must be called when an account is deleted, because SQLite may reuse its key. */
 export async function forgetCounts(tx: Tx, provider: number): Promise<void> {
   await tx.run('DELETE FROM quota_counts WHERE provider = ?', [provider])
 }
@@ -23,14 +23,14 @@ export class QuotaCounts {
     this.#parts = parts
   }
 
-  /** True for an account without any cap: nothing is counted for it. */
+  /** True for an account without quotas: nothing is counted for it. */
   isFree(provider: Provider): boolean {
     return WINDOWS.every(([member]) => provider.quotas[member] === null)
   }
 
   /**
-   * Takes room for a hand-over in every window, or in none.
-   * @returns null when it was taken, else when (ms) the last of the full windows opens anew
+   * Reserves quota for a hand-over in every window, or in none.
+   * @returns null when reserved, else when (ms) the last of the full windows ends
    */
   async take(tx: Tx, provider: Provider, recipients: number): Promise<number | null> {
     const now = this.#parts.clock.now()
@@ -42,7 +42,7 @@ export class QuotaCounts {
       const start = now - (now % lengthMs)
       const count = await this.#count(tx, provider.n, window, start)
       const cap = this.capOf(provider.id, range, window, start)
-      // A mail to more people than a window ever takes goes alone into an empty one: else it would wait for ever.
+      // A message with more recipients than the cap uses an empty window alone: otherwise it would wait forever.
       if (count > 0 && count + recipients > cap) opensAt = Math.max(opensAt ?? 0, start + lengthMs)
       room.push({ window, start, count: count + recipients })
     }
@@ -57,7 +57,7 @@ export class QuotaCounts {
     return null
   }
 
-  /** The cap of one window: drawn evenly from the range, the same for the whole window and for everybody who asks. */
+  /** The cap of one window: drawn uniformly from the range by a MAC, so that every call returns the same cap. */
   capOf(providerId: string, { min, max }: QuotaRange, window: string, start: number): number {
     if (min === max) return min
     const drawn = this.#parts.vault.mac('quota', `${providerId} ${window} ${start}`).readUIntBE(0, 6)

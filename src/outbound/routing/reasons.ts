@@ -1,27 +1,27 @@
-// Why a mail goes the way it goes, or none: one sentence a person understands, kept with the delivery.
+// Why the router chose a route or none: one sentence for people, stored with the delivery.
 
 import { isoTime } from '../../base/clock.ts'
-import type { DomainStanding } from '../../directory/domains.ts'
+import type { DomainStatus } from '../../directory/domains.ts'
 import type { Email, Provider } from '../records.ts'
 import type { Decision } from '../runner/deps.ts'
 import type { Place } from './candidates.ts'
 
-/** Mail for accounts that do not work looks again after this; while one is being checked, sooner. ms */
+/** Retry delay while no account works, and a shorter one while an account is being checked. ms */
 const RETRY_MS = 5 * 60_000
 const CHECK_MS = 15_000
-/** Accounts a sentence names; the others are counted. */
+/** Accounts named in a sentence; further ones are counted. */
 const NAMED_MAX = 3
-/** Characters of a name in a sentence. */
+/** Maximum length of a name in a sentence. Characters. */
 const NAME_SHOWN = 60
 
-/** Accounts that were tried before in the same try. */
+/** Accounts already tried in the same attempt. */
 export interface PassedOver {
   failed: readonly Provider[]
   /** The message is too large for them. */
   tooSmall: readonly Provider[]
 }
 
-/** @param others how many could have been chosen, and which were passed over: their quota is full, or they were tried before */
+/** @param others the number of candidates, and those skipped: their quota is full, or they were already tried */
 export function whyChosen(
   { provider, group }: Place,
   others: PassedOver & { among: number; full: readonly Provider[] },
@@ -46,14 +46,14 @@ export function whyFull(accounts: readonly Provider[], until: number): string {
 }
 
 /**
- * What becomes of a mail that no account takes now. A scope is a restriction: mail inside one never goes past its accounts. And
- * what an account may still carry when it works again is not given up.
- * @param accounts those in the scope, and those of them that may use the From address and may still take a message of that size
+ * The decision for a message that no account accepts now. A scope is a restriction: a message never bypasses the accounts of
+ * its scope. A message that an account may carry once it works again is not rejected.
+ * @param accounts those in the scope, and those of them that may use the From address and accept a message of that size
  * @param options.mayGoDirect whether our own MTA may deliver
  */
 export function without(
   email: Email,
-  domain: DomainStanding | undefined,
+  domain: DomainStatus | undefined,
   accounts: PassedOver & { inScope: number; able: readonly Provider[] },
   options: { mayGoDirect: boolean; now: number },
 ): Decision {
@@ -80,7 +80,7 @@ export function without(
   return { kind: 'reject', ...whyRejected(email, domain, accounts.inScope) }
 }
 
-function whyRejected(email: Email, domain: DomainStanding | undefined, inScope: number) {
+function whyRejected(email: Email, domain: DomainStatus | undefined, inScope: number) {
   const from = email.from.email
   if (domain !== undefined && domain.verificationStatus !== 'verified') {
     return { reason: 'unverified_domain' as const, detail: `The domain ${domain.name} is not verified.` }

@@ -1,4 +1,4 @@
-// Decides through whom a mail goes, and says why (decisions §3.3).
+// Chooses the route of a message and gives the reason (decisions §3.3).
 
 import { SYSTEM_TEAM_ID } from '../../directory/teams.ts'
 import type { OutboundParts } from '../deps.ts'
@@ -16,7 +16,7 @@ export interface RouterParts extends OutboundParts {
   providers: Pick<Providers, 'switchedOn' | 'activeOf'>
   groups: Pick<Groups, 'many' | 'nextTurn'>
   sharedLimit: Pick<SharedLimit, 'take' | 'limitOf'>
-  /** 0 to 1, for weighted draws; by chance unless given. */
+  /** Returns 0 to 1, for weighted draws; defaults to `Math.random`. */
   random?: () => number
 }
 
@@ -34,10 +34,10 @@ export class Router {
   }
 
   /**
-   * Chooses an account for a mail and takes room for its recipients there. Everything is read anew: another thread changes it.
-   * @param recipients how many of them travel together
-   * @param exclude ids of accounts that have failed in this try
-   * @param found what the caller has just read of the From domain
+   * Chooses an account for a message and reserves quota for its recipients. Reads all rows on each call: another thread writes them.
+   * @param recipients the number of recipients of the hand-over
+   * @param exclude ids of accounts that have failed in this attempt
+   * @param found status of the From domain if the caller has just read it
    * @param tooSmall ids of accounts for which the message is too large
    */
   async decide(
@@ -57,7 +57,7 @@ export class Router {
     return without(email, domain, accounts, { mayGoDirect: config.DIRECT_DELIVERY, now: clock.now() })
   }
 
-  /** An account whose From address may stand in for one that was not given; weighted like every other choice. */
+  /** An account whose From address is the default for a message without one; a weighted choice. */
   async defaultFrom(teamId: string): Promise<Provider | undefined> {
     const accounts = await this.#parts.providers.activeOf(teamId)
     const named = accounts.filter(({ fromEmail, oauthEmail }) => (oauthEmail ?? fromEmail) !== null)
@@ -66,8 +66,8 @@ export class Router {
   }
 
   /**
-   * When mail can be taken again (ms), where nothing but the shared account may carry it and its share of the day is used up; null
-   * otherwise. What was taken before waits until then (decisions §3.5, §8.2).
+   * When messages can be accepted again (ms), if only the shared account may carry them and its daily limit is used up; null
+   * otherwise. Messages accepted earlier wait until then (decisions §3.5, §8.2).
    */
   async sharedFullUntil(mail: Pick<Email, 'teamId' | 'mailboxId' | 'scope' | 'from'>): Promise<number | null> {
     const { sharedLimit, clock } = this.#parts
@@ -81,8 +81,8 @@ export class Router {
   async #look(mail: Pick<Email, 'teamId' | 'mailboxId' | 'scope' | 'from'>, found: Standing) {
     const { scope, from } = mail
     const { providers, groups: kept, directory, db, config } = this.#parts
-    const domain = found === null ? await directory.domains.standingFor(db.read, mail, from.email) : found.found
-    // Mail from the appliance's own names is carried by whom the operator says (decisions §11.9).
+    const domain = found === null ? await directory.domains.statusFor(db.read, mail, from.email) : found.found
+    // Messages from the appliance's own domains use the accounts of AGENT_ROUTE_TEAM (decisions §11.9).
     const teamId = domain?.teamId === SYSTEM_TEAM_ID ? config.AGENT_ROUTE_TEAM : mail.teamId
     const groups = scope.type === 'group' ? await kept.many(teamId, scope.groupIds) : []
     const inScope = placesOf(await providers.switchedOn(teamId), scope, groups)
@@ -112,7 +112,7 @@ export class Router {
     return { kind: 'wait', until, cause: 'provider_quota', reason: whyFull(full, until) }
   }
 
-  /** @returns null when there was room, else when (ms) there may be some */
+  /** @returns null when the quota was reserved, else when (ms) to try again */
   async #take(provider: Provider, recipients: number): Promise<number | null> {
     if (provider.type !== 'amazon_ses' && this.#quotas.isFree(provider)) return null
     const { db, sharedLimit, clock } = this.#parts

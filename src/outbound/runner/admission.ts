@@ -1,4 +1,4 @@
-// Whether a mail whose time has come may still leave: much can happen to its sender between the wish and the try.
+// Whether a due message may still be sent: its sender can be suspended or deleted after the submission.
 
 import type { Email } from '../records.ts'
 import type { RunnerParts, Standing } from './deps.ts'
@@ -7,10 +7,10 @@ import { endOf, isExpired } from './schedule.ts'
 export type Admission =
   /**
    * @property isProven true when the From domain is verified by the sending team
-   * @property domain what was found of it, for whoever asks at once
+   * @property domain its status as just read, so that the router does not read it again
    */
   | { kind: 'go'; isProven: boolean; domain: Standing }
-  /** It stays where it is, no try is counted; what it waits for may come at any time. */
+  /** It stays queued and no attempt is counted; the sender can be reactivated at any time. */
   | { kind: 'hold'; why: string }
   | { kind: 'expired' }
   | { kind: 'cancelled' }
@@ -18,7 +18,7 @@ export type Admission =
 /** Reads by key only. */
 export async function admit(parts: RunnerParts, email: Email): Promise<Admission> {
   const { directory, db, clock } = parts
-  // Also of what is held: nobody waits for ever.
+  // Applies to held messages, too: none stays queued forever.
   if (isExpired(clock.now(), endOf(parts, email))) return { kind: 'expired' }
   if (email.mailboxId !== null) {
     const mailbox = await directory.mailboxes.byId(email.mailboxId)
@@ -28,8 +28,8 @@ export async function admit(parts: RunnerParts, email: Email): Promise<Admission
   }
   const team = await directory.teams.get(email.teamId)
   if (team?.status !== 'active') return { kind: 'hold', why: 'The team is suspended.' }
-  // Reports of our own are for mailboxes here, from a name that is no team's.
+  // Messages of the appliance itself are from its own host names, which belong to no team.
   if (email.source === 'system') return { kind: 'go', isProven: true, domain: null }
-  const found = await directory.domains.standingFor(db.read, email, email.from.email)
+  const found = await directory.domains.statusFor(db.read, email, email.from.email)
   return { kind: 'go', isProven: found?.verificationStatus === 'verified', domain: { found } }
 }

@@ -1,19 +1,19 @@
-// Places at carriers: how many mails are handed over at a time, to each and in all, and how many bytes they are.
+// Concurrency limits of hand-overs: per carrier, per team and in total, and the bytes of messages in memory.
 
 import { Semaphore } from '../../base/semaphore.ts'
 
-/** Transfers at a time, and those of one team; to wait for the connection to a mail server of others is none. */
+/** Concurrent transfers in total and per team; waiting for a connection to a remote mail server does not count. */
 const IN_ALL = 200
 const PER_TEAM = 100
 const BYTES_IN_ALL = 48 * 1024 * 1024
-/** To one sending account, to one domain of recipients, and into our own mailboxes. */
+/** Per sending account, per recipient domain, and for local delivery. */
 const PER_PROVIDER = 10
 const PER_DOMAIN = 5
 const LOCALLY = 8
-/** So many in line at one carrier are enough: others go elsewhere or stay in the queue. */
+/** Longest waiting list of one carrier: further messages use another carrier or stay queued. */
 const LINE_MAX = 10
 
-/** What a place is at; `team` is who sends. */
+/** The carrier that a limit applies to; `team` is the sending team. */
 export type Spot =
   | { kind: 'provider'; name: string; team: string }
   | { kind: 'domain'; name: string; team: string }
@@ -24,10 +24,10 @@ const COUNTS = { provider: PER_PROVIDER, domain: PER_DOMAIN, local: LOCALLY }
 export class Places {
   readonly #all = new Semaphore(IN_ALL)
   readonly #bytes = new Semaphore(BYTES_IN_ALL)
-  /** Where nobody is there is nothing. */
+  /** Only limits in use have an entry. */
   readonly #spots = new Map<string, Semaphore>()
 
-  /** Waits for a place. @returns what leaves it */
+  /** Acquires a slot at the carrier and a transfer. @returns a function that releases both */
   async take(spot: Spot): Promise<() => void> {
     const leaves = [await this.takeSpot(spot), await this.takeTransfer(spot.team)]
     return () => {
@@ -35,12 +35,12 @@ export class Places {
     }
   }
 
-  /** Waits for one of the places at the carrier alone: who has it may look for a connection. @returns what leaves it */
+  /** Acquires a slot at the carrier only, which allows opening a connection. @returns a function that releases it */
   takeSpot(spot: Spot): Promise<() => void> {
     return this.#takeOne(keyOf(spot), COUNTS[spot.kind])
   }
 
-  /** Waits for one of the transfers of the team, and of all teams. @returns what ends it */
+  /** Acquires one of the transfers of the team and of all teams. @returns a function that releases it */
   async takeTransfer(team: string): Promise<() => void> {
     const leaves = [await this.#takeOne(`team ${team}`, PER_TEAM), await this.#all.acquire(1)]
     return () => {
@@ -48,17 +48,17 @@ export class Places {
     }
   }
 
-  /** Waits until so many bytes more may be in memory. @returns what lets go of them */
+  /** Waits until `count` more bytes fit in the memory limit. @returns a function that releases them */
   takeBytes(count: number): Promise<() => void> {
     return this.#bytes.acquire(count)
   }
 
-  /** True when nobody else should stand in line there. */
+  /** True when the waiting list of the carrier is full. */
   isCrowded(spot: Spot): boolean {
     return (this.#spots.get(keyOf(spot))?.waiting ?? 0) >= LINE_MAX
   }
 
-  /** True while somebody stands in line there. */
+  /** True while the waiting list of the carrier is not empty. */
   hasLine(spot: Spot): boolean {
     return (this.#spots.get(keyOf(spot))?.waiting ?? 0) > 0
   }

@@ -1,4 +1,4 @@
-// The signed bytes of one mail while it is handed over: read and signed once for all who carry it at a time, gone when nobody does.
+// The signed bytes of one message during its hand-overs: read and signed once for concurrent users, released by the last one.
 
 import { parseAddressList } from '../../mime/address.ts'
 import { headerText, readHeaders } from '../../mime/headers.ts'
@@ -25,8 +25,8 @@ export class Content {
   }
 
   /**
-   * Lends the bytes for as long as `use` takes. Who has a place at a carrier may ask, nobody else: whoever waits for a place
-   * would keep bytes that others need to leave theirs.
+   * Lends the bytes while `use` runs. Callers must hold a slot at a carrier: bytes lent to a caller that still waits for a slot
+   * could deadlock the callers that hold one.
    * @throws Error when the content is missing or damaged
    */
   async lend<T>(use: (bytes: Uint8Array) => Promise<T>): Promise<T> {
@@ -47,7 +47,7 @@ export class Content {
   async #load(): Promise<Loaded> {
     const { hash, sizeBytes } = this.#email
     if (hash === null) throw new Error('The content of a mail that waits is gone.')
-    // What was composed and what is signed lie side by side for a moment.
+    // The composed and the signed bytes are in memory at the same time.
     const letGo = await this.#places.takeBytes(2 * sizeBytes)
     try {
       const composed = await this.#parts.store.blobs.bytes(hash, 0, sizeBytes)
@@ -59,7 +59,7 @@ export class Content {
   }
 }
 
-/** Recipients that neither To nor Cc shows. */
+/** Recipients named neither in To nor in Cc. */
 export function hiddenOf(bytes: Uint8Array, recipients: readonly string[]): string[] {
   const { fields } = readHeaders(bytes)
   const named = ['to', 'cc'].flatMap((name) => parseAddressList(headerText(fields, name) ?? ''))

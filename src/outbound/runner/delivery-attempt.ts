@@ -1,11 +1,11 @@
-// The hand-overs of one message: a place at the carrier, the mark that it begins, the bytes, and the outcome of each recipient.
+// The hand-overs of one message: acquire the concurrency limits, mark the start, lend the bytes, record each recipient's outcome.
 
 import type { Tx } from '../../db/db.ts'
 import { bounceAddress } from '../bounce-address.ts'
 import { envelopeSender } from '../envelope-sender.ts'
 import type { DeliveryState } from '../log/emails.ts'
 import type { Waiting } from '../queue.ts'
-import type { Carrier, Email, Outcome, Provider, RejectionReason, Reply } from '../records.ts'
+import type { Carrier, Email, Outcome, Provider, RejectionReason, RemoteReply } from '../records.ts'
 import type {
   Answered,
   DirectHandover,
@@ -23,25 +23,25 @@ import type { RunnerParts } from './deps.ts'
 import { outcomeOf, type Standing } from './outcomes.ts'
 import { endOf } from './schedule.ts'
 
-/** One delivery in hand. */
+/** One leased delivery. */
 export interface Item {
   waiting: Waiting
   delivery: DeliveryState
 }
 
-/** What a journey needs of the runner that sends it off. */
+/** What the runner provides to the delivery of a message. */
 export interface Guide {
   parts: RunnerParts
   places: Places
-  /** Name of the hand that holds the leases. */
+  /** Token of the runner's leases. */
   token: string
-  /** True when nothing more is to be handed over. */
+  /** True when the runner stops and starts no more hand-overs. */
   isOver(): boolean
-  /** Aborted when patience with what is under way has run out. */
+  /** Aborted when the time for hand-overs in progress ends during the shutdown. */
   signal: AbortSignal
 }
 
-/** How to go, and why. */
+/** The transport and carrier of a hand-over, and why the router chose them. */
 export interface Way<T> {
   transport: T
   carrier: Carrier
@@ -49,25 +49,25 @@ export interface Way<T> {
   reason: string
 }
 
-/** Through a sending account. */
+/** A route through a sending account. */
 export interface AccountWay extends Way<Transport> {
   provider: Provider
 }
 
-/** The account does not take a message of that size; another one may. */
+/** The account refuses a message of that size; another account may accept it. */
 export interface TooLarge {
   kind: 'too_large'
   items: Item[]
-  reply: Reply
+  reply: RemoteReply
 }
 
-/** The hand-overs of one mail. */
+/** The hand-overs of one message. */
 export class Passage {
   readonly #guide: Guide
   readonly #parts: RunnerParts
   readonly #email: Email
   readonly #content: Content
-  /** Deliveries whose try has been counted: another account is part of the same one. */
+  /** Deliveries whose attempt has been counted: a second account belongs to the same attempt. */
   readonly #counted = new Set<number>()
 
   constructor(guide: Guide, email: Email) {
@@ -77,7 +77,7 @@ export class Passage {
     this.#content = new Content(guide.parts, guide.places, email)
   }
 
-  /** Hands over and writes down what was said. @returns what another account may do better */
+  /** Hands over through an account and records the outcomes. @returns a failure that another account may not have */
   async goByAccount(items: readonly Item[], way: AccountWay): Promise<Unavailable | TooLarge | null> {
     const { provider, spot, transport } = way
     const gone = await this.#lend(spot, items, way, async (bytes, kept) => {
@@ -93,7 +93,7 @@ export class Passage {
     return refused
   }
 
-  /** Stores copies in mailboxes of the appliance. What became of the deliveries is part of the same unit of work. */
+  /** Delivers to mailboxes of the appliance. The outcomes are recorded in the same unit of work. */
   async goLocal(items: readonly Item[], way: Way<LocalTransport>): Promise<void> {
     const { spot, transport, carrier } = way
     const gone = await this.#lend(spot, items, way, async (bytes, kept) => {
@@ -105,9 +105,9 @@ export class Passage {
   }
 
   /**
-   * Hands over to a mail server of others. While servers are looked for and connected to there is only the place at the domain:
-   * the team has its transfers, and memory its bytes.
-   * @returns why nothing was tried
+   * Hands over to a remote mail server. MX lookup and connecting hold only the slot of the domain, not a transfer of the team
+   * and not the bytes of the message.
+   * @returns why no attempt was made; null after an attempt
    */
   async goDirect(items: readonly Item[], way: Way<DirectTransport>): Promise<NotTried | null> {
     const { spot, transport, carrier } = way
@@ -119,7 +119,7 @@ export class Passage {
     if (handed === null) leave()
     if (handed === null || handed.kind === 'not_tried') return handed
     if (this.#guide.signal.aborted) return this.#breakOff(items, handed, way)
-    // A try counts also where nobody could be reached.
+    // An attempt counts even when no server could be reached.
     const kept = marked.length > 0 ? marked : await this.#mark(items, way)
     const outcomes = this.#outcomesOf(items, handed)
     const isKept = (_: unknown, index: number) => kept.includes(items[index]!)
@@ -127,7 +127,7 @@ export class Passage {
     return null
   }
 
-  /** @param marked gets those that are handed over, with the first transfer */
+  /** @param marked receives the deliveries marked as handed over, on the first transfer */
   #lender(items: readonly Item[], marked: Item[], way: Way<DirectTransport>): DirectHandover['lend'] {
     const { places, isOver } = this.#guide
     return async (use) => {
@@ -144,7 +144,7 @@ export class Passage {
     }
   }
 
-  /** Lends a place, the mark and the bytes. The place is for the next message while this one is written down. */
+  /** Calls `use` with the limits acquired, the deliveries marked and the bytes. Outcomes are recorded after the limits' release. */
   async #lend<T>(
     spot: Spot,
     items: readonly Item[],
@@ -156,7 +156,7 @@ export class Passage {
       if (this.#guide.isOver()) return null
       return await this.#content.lend(async (bytes) => {
         const kept = await this.#mark(items, way)
-        // All of it may have been given up meanwhile.
+        // All deliveries may have been cancelled in the meantime.
         return kept.length === 0 ? null : use(bytes, kept)
       })
     } finally {
@@ -164,7 +164,7 @@ export class Passage {
     }
   }
 
-  /** Before anything leaves it is written down that it is about to: after a crash nobody could say. */
+  /** Marks deliveries as handed over before the first byte is sent: after a crash their outcome is unknown. */
   async #mark(items: readonly Item[], { carrier, reason }: Way<unknown>): Promise<Item[]> {
     const { db, queue, emails } = this.#parts
     const byN = new Map(items.map((item) => [item.delivery.n, item]))
@@ -204,7 +204,7 @@ export class Passage {
     return items.map(({ delivery }, index) => outcomeOf(handed, index, this.standing(delivery, now)))
   }
 
-  /** Writes down what was said, but for a message that is too large there: with that the caller goes on. */
+  /** Records the outcomes, except for recipients whose message is too large: the caller tries another account for them. */
   async #settle(items: readonly Item[], handed: Answered, way: AccountWay): Promise<TooLarge | null> {
     const outcomes = this.#outcomesOf(items, handed)
     const isTooLarge = (index: number) => isRejectedFor('message_too_large', outcomes[index]!)
@@ -218,8 +218,8 @@ export class Passage {
   }
 
   /**
-   * The house closes and has waited long enough: what a carrier still said counts. What it may have taken or not stays marked
-   * as handed over, so that the next runner knows that nobody knows.
+   * Ends a hand-over aborted by the shutdown: final verdicts of the carrier are recorded. Deliveries without one stay marked as
+   * handed over, so that the next runner treats their outcome as unknown.
    */
   async #breakOff(items: readonly Item[], handed: Handed, { carrier }: Way<unknown>): Promise<null> {
     const { db, queue, clock } = this.#parts
@@ -247,7 +247,7 @@ export class Passage {
     return { attempts: delivery.attempts, now, expiresAt: endOf(this.#parts, this.#email) }
   }
 
-  /** One unit of work for all recipients; units of other mails travel with it. */
+  /** Records the outcomes of all recipients in one unit of work, which shares a group commit with other messages. */
   async writeDown(
     items: readonly Item[],
     outcomes: readonly Outcome[],
@@ -276,7 +276,7 @@ function isRejectedFor(reason: RejectionReason, outcome: Outcome): boolean {
   return outcome.kind === 'rejected' && outcome.reason === reason
 }
 
-/** One after another. */
+/** Runs `run` for each element, sequentially. */
 export async function each<T>(list: readonly T[], run: (one: T) => Promise<unknown>): Promise<void> {
   for (const one of list) await run(one)
 }

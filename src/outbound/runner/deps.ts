@@ -1,27 +1,27 @@
-// What the runner works with beside the usual parts: its neighbours in outbound, of each only what it asks for.
+// The dependencies of the runner: those of all outbound modules, and the methods it uses of other outbound modules.
 
-import type { DomainStanding } from '../../directory/domains.ts'
+import type { DomainStatus } from '../../directory/domains.ts'
 import type { OutboundParts } from '../deps.ts'
 import type { Fate } from '../log/delivery-transitions.ts'
 import type { Emails } from '../log/emails.ts'
 import type { Notices } from '../notices.ts'
 import type { Queue } from '../queue.ts'
-import type { DelayCause, Email, Provider, RejectionReason, Reply } from '../records.ts'
+import type { DelayCause, Email, Provider, RejectionReason, RemoteReply } from '../records.ts'
 import type { Signer } from '../sign.ts'
 import type { Stage } from '../transports/transport.ts'
 import type { Transports } from '../transports/transports.ts'
 import type { VacationReplies } from '../vacation-replies.ts'
 
-/** Through whom a mail is to go. */
+/** The router's decision for a message. */
 export type Decision =
   | { kind: 'provider'; provider: Provider; reason: string }
   | { kind: 'direct'; reason: string }
-  /** No account takes it before then (ms): all are full, or none works now. */
+  /** No account accepts it before then (ms): all quotas are full, or no account works. */
   | { kind: 'wait'; until: number; cause: DelayCause; reason: string }
   | { kind: 'reject'; reason: RejectionReason; detail: string }
 
-/** What the sender of a mail may do with its From domain, as it was read a moment ago; null: it is to be read. */
-export type Standing = { found: DomainStanding | undefined } | null
+/** The status of the From domain as just read; null: the router reads it. */
+export type Standing = { found: DomainStatus | undefined } | null
 
 export interface RunnerParts extends OutboundParts {
   queue: Queue
@@ -37,7 +37,7 @@ export interface RunnerParts extends OutboundParts {
     ): Promise<Decision>
   }
   providers: {
-    noteFailure(provider: Provider, stage: Stage, reply: Reply): Promise<unknown>
+    noteFailure(provider: Provider, stage: Stage, reply: RemoteReply): Promise<unknown>
     noteSuccess(provider: Provider): Promise<unknown>
     noteUsed(provider: Provider): Promise<unknown>
   }

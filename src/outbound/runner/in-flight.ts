@@ -1,14 +1,14 @@
-// What the runner has in hand: which mails, how many of whom, and whose mail is to be left in the queue for a while.
+// The messages in flight: which, how many per team, origin and lane, and which origins and lanes the poller skips for a while.
 
 import { laneOf, type PassedOver, type Waiting } from '../queue.ts'
 
-/** Mails known at a time: enough to keep every carrier busy, little enough to be forgotten. */
+/** Messages in flight: enough to keep every carrier busy, and cheap to requeue after a crash. */
 const IN_HAND_MAX = 2000
-/** Of one team, of one origin, and of one origin to one domain. */
+/** Per team, per origin, and per lane (one origin to one domain). */
 const PER_TEAM = 1000
 const PER_ORIGIN = 200
 const PER_LANE = 60
-/** Origins and lanes that are passed over; the lists go along with every question to the queue. */
+/** Skipped origins and lanes; every query for due deliveries contains the lists. */
 const REST_MAX = 1000
 
 export class Hand {
@@ -16,21 +16,21 @@ export class Hand {
   readonly #teams = new Map<string, number>()
   readonly #origins = new Map<string, number>()
   readonly #lanes = new Map<string, number>()
-  /** Until when (ms) an origin is left alone. */
+  /** Until when (ms) an origin is skipped. */
   readonly #resting = new Map<string, number>()
-  /** Lanes that are left alone while others stand in line for their domain. */
+  /** Lanes skipped while their domain has a waiting list. Lane → domain. */
   readonly #crowded = new Map<string, string>()
 
   get isFull(): boolean {
     return this.#mails.size >= IN_HAND_MAX
   }
 
-  /** When (ms) the first of the origins that are left alone may be asked for again; null when there is none. */
+  /** When (ms) the first skipped origin ends its pause; null when none is skipped. */
   get soonest(): number | null {
     return this.#resting.size === 0 ? null : Math.min(...this.#resting.values())
   }
 
-  /** Takes a mail unless it is there already or there are too many of its kind. */
+  /** Adds a message unless it is in flight already or a limit is reached. @returns true when added */
   take(waiting: Waiting): boolean {
     if (this.#mails.has(waiting.email) || !this.#hasRoom(waiting)) return false
     this.#mails.set(waiting.email, waiting)
@@ -45,21 +45,21 @@ export class Hand {
     this.#count(waiting, -1)
   }
 
-  /** Leaves an origin alone until then (ms). @returns false when too many are left alone already */
+  /** Skips an origin until then (ms). @returns false when too many are skipped already */
   rest(origin: string, until: number): boolean {
     if (!this.#resting.has(origin) && this.#resting.size >= REST_MAX) return false
     this.#resting.set(origin, until)
     return true
   }
 
-  /** Leaves a lane alone while others stand in line for its domain. @returns false when too many are left alone already */
+  /** Skips a lane while its domain has a waiting list. @returns false when too many are skipped already */
   passBy(lane: string, domain: string): boolean {
     if (!this.#crowded.has(lane) && this.#crowded.size >= REST_MAX) return false
     this.#crowded.set(lane, domain)
     return true
   }
 
-  /** What is not asked for now. @param hasLine whether somebody stands in line for a domain */
+  /** What the next query skips. @param hasLine whether a domain has a waiting list */
   passedOver(now: number, hasLine: (domain: string) => boolean): PassedOver {
     for (const [origin, until] of this.#resting) if (until <= now) this.#resting.delete(origin)
     for (const [lane, domain] of this.#crowded) if (!hasLine(domain)) this.#crowded.delete(lane)

@@ -1,8 +1,8 @@
-// One mail on its way: admitted, routed, signed, handed over, and what was said of each recipient written down.
+// The delivery of one message: admission, routing, signing, hand-over, and recording each recipient's outcome.
 
 import { randomInt } from 'node:crypto'
 import type { Waiting } from '../queue.ts'
-import type { Carrier, Email, Outcome, Provider, Reply } from '../records.ts'
+import type { Carrier, Email, Outcome, Provider, RemoteReply } from '../records.ts'
 import type { NotTried, Unavailable } from '../transports/transport.ts'
 import { admit } from './admission.ts'
 import type { Spot } from './concurrency.ts'
@@ -11,33 +11,33 @@ import type { Decision, RunnerParts, Standing } from './deps.ts'
 import { ownReply, putOff, putOffUntil } from './outcomes.ts'
 import { endOf } from './schedule.ts'
 
-/** A window that opens this soon is waited for without a word in the log, in ms. */
+/** A wait for a quota window up to this long is not logged as a delay, in ms. */
 const SHORT_WAIT_MS = 60_000
-/** How long mail of a suspended sender is left alone, in ms. */
+/** How long messages of a suspended sender are skipped, in ms. */
 const HOLD_MS = 30_000
 const LOCAL: Carrier = { id: null, name: 'Local delivery' }
 const DIRECT: Carrier = { id: null, name: 'Direct delivery' }
 
-/** What of a mail was not handed over and waits as before, because its time had not come. */
+/** The deliveries of a message that were not handed over and return to the queue. */
 export interface Rest {
   waiting: readonly Waiting[]
-  /** Until when (ms) all mail of its origin may wait as well; null where only its domains are crowded. */
+  /** Until when (ms) all messages of the origin wait, too; null when only its domains have full waiting lists. */
   until: number | null
-  /** What waits by itself, until the time that is given with each. */
+  /** Deliveries with their own due times. */
   aside: readonly Waiting[]
 }
 
 const NOTHING_LEFT: Rest = { waiting: [], until: null, aside: [] }
-/** Messages that were put off for the same reason come again within this share of the time, one by one. */
+/** Spreads the retries of messages deferred for the same reason over this share of the wait. */
 const SPREAD = 0.1
 
-/** What sending accounts said in one try. */
+/** The replies of the sending accounts in one attempt. */
 interface Tried {
-  /** Ids of those that failed, and of those that take no message of that size. */
+  /** Ids of accounts that failed, and of accounts that refuse a message of that size. */
   failed: Set<string>
   tooSmall: Set<string>
   failure: Unavailable | null
-  refusal: Reply | null
+  refusal: RemoteReply | null
 }
 
 export class Journey {
@@ -54,8 +54,8 @@ export class Journey {
   }
 
   /**
-   * Takes what is due of the mail as far as it gets. What it returns is to be given back; the rest is settled, or, when the
-   * house closes, still in hand.
+   * Attempts the due deliveries of the message. The caller returns the result to the queue; the other deliveries are settled,
+   * or, during a shutdown, still leased.
    */
   async run(waiting: readonly Waiting[]): Promise<Rest> {
     const items = await this.#itemsOf(waiting)
@@ -67,7 +67,7 @@ export class Journey {
       return this.#settleAll(items, { kind: 'expired', reply: ownReply(text) })
     }
     const [near, far] = await this.#split(items, admission.isProven)
-    // One way that ends badly does not leave the other one unattended.
+    // A failure of one path must not leave the other one unawaited.
     const [, rest] = await allOf([
       this.#sendNear(near),
       far.length > 0 ? this.#sendFar(far, admission.domain) : NOTHING_LEFT,
@@ -80,12 +80,12 @@ export class Journey {
     const states = new Map((await emails.deliveriesOf(this.#email.n)).map((delivery) => [delivery.n, delivery]))
     const isOpen = (one: Waiting) => states.get(one.delivery)?.status === 'pending'
     const ended = waiting.filter((one) => !isOpen(one))
-    // Nothing waits for a delivery that has ended.
+    // Deliveries in a final state leave the queue.
     if (ended.length > 0) await db.write((tx) => each(ended, (one) => queue.drop(tx, one.delivery)))
     return waiting.filter(isOpen).map((one) => ({ waiting: one, delivery: states.get(one.delivery)! }))
   }
 
-  /** Only a sender who has proven the domain is believed to be who he says; others go out and come in by the door. */
+  /** Only messages from a verified domain are delivered locally; others are sent out and come back over SMTP. */
   async #split(items: readonly Item[], isProven: boolean): Promise<[near: Item[], far: Item[]]> {
     if (!isProven) return [[], [...items]]
     const { domains } = this.#parts.directory
@@ -105,13 +105,13 @@ export class Journey {
     return NOTHING_LEFT
   }
 
-  /** Tries one account after another until one has taken the mail or refused it. */
+  /** Tries one account after another until one accepts or refuses the message. */
   async #sendFar(items: readonly Item[], found: Standing): Promise<Rest> {
     const { router, providers } = this.#parts
     const tried: Tried = { failed: new Set(), tooSmall: new Set(), failure: null, refusal: null }
     let left = items
     for (let domain = found; ; domain = null) {
-      // After a try that took its time what was found before says nothing.
+      // After an attempt the domain status may be stale, so the router reads it again.
       const decision = await router.decide(this.#email, left.length, tried.failed, domain, tried.tooSmall)
       if (decision.kind !== 'provider') return this.#endFar(left, decision, tried)
       const { provider } = decision
@@ -143,7 +143,7 @@ export class Journey {
     return { transport: await this.#parts.transports.of(provider), carrier: provider, spot, reason, provider }
   }
 
-  /** Servers of different domains are nothing to one another. */
+  /** Delivers to each recipient domain concurrently and independently. */
   async #sendDirect(items: readonly Item[], reason: string): Promise<Rest> {
     const transport = this.#parts.transports.direct()
     const rests = [...Map.groupBy(items, ({ waiting }) => waiting.lane)].map(async ([name, own]) => {
@@ -157,7 +157,7 @@ export class Journey {
     return { waiting: all.flatMap(({ waiting }) => waiting), until: null, aside }
   }
 
-  /** A destination that failed for others is told of as a delay, and counts as no try. */
+  /** A destination in backoff is recorded as a delay and does not count as an attempt. */
   async #putAside(items: readonly Item[], { until, failure }: NotTried): Promise<Rest> {
     const now = this.#parts.clock.now()
     const dueAt = () => until + Math.round((until - now) * SPREAD * (randomInt(1000) / 1000))
@@ -173,8 +173,8 @@ export class Journey {
   }
 
   /**
-   * A window that opens soon is waited for in silence; a longer wait is told.
-   * @param wasTried true when an account has refused the mail in this try: how that ended is known then
+   * Waits for a quota window: a short wait is not recorded, a longer one is recorded as a delay.
+   * @param wasTried true when an account has refused the message in this attempt, so that its outcome is known
    */
   async #wait(
     items: readonly Item[],
@@ -206,7 +206,7 @@ function restOf(items: readonly Item[], until: number | null): Rest {
   return { ...NOTHING_LEFT, waiting: items.map(({ waiting }) => waiting), until }
 }
 
-/** Waits for all of them, also for those behind one that failed. @throws the first failure */
+/** Waits until all have settled, even when one fails. @throws the first failure */
 async function allOf<T>(works: readonly (Promise<T> | T)[]): Promise<T[]> {
   await Promise.allSettled(works)
   return Promise.all(works)

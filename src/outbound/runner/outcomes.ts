@@ -1,43 +1,48 @@
-// What the word of a carrier means for a delivery.
+// Maps the verdict of a carrier to the outcome of a delivery.
 
 import { classifyReply } from '../../reports/reply-class.ts'
-import type { DelayCause, Outcome, Reply } from '../records.ts'
+import type { DelayCause, Outcome, RemoteReply } from '../records.ts'
 import type { Handed, Verdict } from '../transports/transport.ts'
 import { nextTry, wasLastTry } from './schedule.ts'
 
-/** One delivery at the time its carrier answered. */
+/** The state of one delivery when its carrier answered. */
 export interface Standing {
-  /** Tries made, this one included. */
+  /** Attempts made, including this one. */
   attempts: number
   /** ms */
   now: number
-  /** When its last try is due, ms. */
+  /** When its last attempt is due, ms. */
   expiresAt: number
 }
 
-/** What was said here and not by a server. */
-export function ownReply(text: string): Reply {
+/** A reply text of the appliance itself, not of a server. */
+export function ownReply(text: string): RemoteReply {
   return { smtpCode: null, enhancedCode: null, text }
 }
 
 /**
- * Put off until the next try, or expired after the last one.
- * @param notBefore when trying again can help at the earliest, ms
+ * Deferred until the next attempt, or expired after the last one.
+ * @param notBefore earliest useful time of the next attempt, ms
  */
-export function putOff(reply: Reply, cause: DelayCause, standing: Standing, notBefore = 0): Outcome {
+export function putOff(reply: RemoteReply, cause: DelayCause, standing: Standing, notBefore = 0): Outcome {
   const { attempts, now, expiresAt } = standing
   if (wasLastTry(now, expiresAt)) return { kind: 'expired', reply }
   const nextAt = Math.max(nextTry(attempts, now, expiresAt), Math.min(notBefore, expiresAt))
   return { kind: 'deferred', reply, cause, nextAt }
 }
 
-/** Put off until that time (ms) without a try, or expired when the last one was due. */
-export function putOffUntil(until: number, reply: Reply, cause: DelayCause, { now, expiresAt }: Standing): Outcome {
+/** Deferred until that time (ms) without an attempt, or expired when the last one was due. */
+export function putOffUntil(
+  until: number,
+  reply: RemoteReply,
+  cause: DelayCause,
+  { now, expiresAt }: Standing,
+): Outcome {
   if (wasLastTry(now, expiresAt)) return { kind: 'expired', reply }
   return { kind: 'deferred', reply, cause, nextAt: Math.min(until, expiresAt) }
 }
 
-/** @param index of the recipient among those of the hand-over */
+/** @param index of the recipient in the hand-over */
 export function outcomeOf(handed: Extract<Handed, { kind: 'answered' }>, index: number, standing: Standing): Outcome {
   const verdict = handed.verdicts[index]
   if (verdict === undefined)
@@ -53,18 +58,18 @@ export function outcomeOf(handed: Extract<Handed, { kind: 'answered' }>, index: 
   return { kind: 'bounced', reply, type, subType, reportingMta, afterAccept: false, occurredAt: standing.now }
 }
 
-/** Replies over SMTP name their server; of an API its name is known. */
+/** SMTP replies carry their server; for an API it is the peer. */
 function answererOf({ confirmation, peer }: Extract<Handed, { kind: 'answered' }>, { reply }: Verdict) {
   return reply.server === undefined && confirmation === 'provider_api' ? { server: { host: peer, address: null } } : {}
 }
 
-/** 552 is said of content, too; the enhanced code tells (RFC 3463 §3.7, §3.8). */
-function isTooLarge({ smtpCode, enhancedCode }: Reply): boolean {
+/** Servers also use 552 for refused content; the enhanced code distinguishes them (RFC 3463 §3.7, §3.8). */
+function isTooLarge({ smtpCode, enhancedCode }: RemoteReply): boolean {
   if (/^5\.(?:3\.4|2\.3)$/.test(enhancedCode ?? '')) return true
   return smtpCode === 552 && !/^5\.[67]\./.test(enhancedCode ?? '')
 }
 
-/** Decisions §6.2: only a carrier of ours can refuse a mail as such, and only before it took it for anybody. */
+/** Decisions §6.2: only our own carrier (relay or API) can refuse a message as a whole, and only if it accepted no recipient. */
 function isRefusalOfContent(handed: Extract<Handed, { kind: 'answered' }>, verdict: Verdict): boolean {
   if (verdict.kind !== 'never' || verdict.about !== 'content') return false
   const isOurs = handed.confirmation === 'relay' || handed.confirmation === 'provider_api'

@@ -1,35 +1,35 @@
-// When the runner looks for work: when the bell rings, when something becomes due, when there is room again, and once a second.
+// When the runner polls the queue: on `deliver`, when a delivery becomes due, when capacity is free again, and once a second.
 
 import type { Timer } from '../../base/clock.ts'
 import type { RunnerParts } from './deps.ts'
 
-/** A bell that was lost costs this long, in ms. */
+/** Poll interval: the longest delay after a lost notification, in ms. */
 const LOOK_EVERY_MS = 1000
-/** While mails are on their way, those that have arrived make room for others so often: a look costs more than a mail. ms. */
+/** Minimum time between polls that refill freed capacity, because a poll costs more than a message. ms. */
 const REFILL_MS = 15
-/** After a look that took long there is a pause of so many times its length: at most a fifth of the time is spent looking. */
+/** The pause after a poll as a multiple of its duration: polling takes at most a fifth of the time. */
 const PAUSES = 4
 
-/** What a look found. */
+/** The result of a poll. */
 export interface Found {
-  /** Mails that lay behind others that could not be taken. */
+  /** Messages found behind the first page, after deliveries that could not be taken. */
   behind: number
-  /** How long the queue took to answer, in ms. */
+  /** Duration of the queries, in ms. */
   askedMs: number
 }
 
 interface Work {
-  /** @param isFar also looks behind what cannot be taken now */
+  /** @param isFar also reads the pages behind deliveries that cannot be taken now */
   take(isFar: boolean): Promise<Found>
-  /** When (ms) something becomes due that is not yet; null when nothing will. */
+  /** When (ms) the next delivery becomes due; null when none will. */
   next(): Promise<number | null>
 }
 
 export class Look {
-  readonly #parts: Pick<RunnerParts, 'clock' | 'wake' | 'log' | 'notices' | 'vacationReplies'>
+  readonly #parts: Pick<RunnerParts, 'clock' | 'notifier' | 'log' | 'notices' | 'vacationReplies'>
   readonly #work: Work
   #wanted: 'nothing' | 'top' | 'all' = 'nothing'
-  /** True when it was worth looking behind what could not be taken. */
+  /** True when the last full poll found messages behind the first page. */
   #isFarWorthIt = false
   #pauseUntil = 0
   #looking: Promise<void> | undefined
@@ -40,13 +40,13 @@ export class Look {
   #unlisten: (() => void) | undefined
   #stopped = false
 
-  constructor(parts: Pick<RunnerParts, 'clock' | 'wake' | 'log' | 'notices' | 'vacationReplies'>, work: Work) {
+  constructor(parts: Pick<RunnerParts, 'clock' | 'notifier' | 'log' | 'notices' | 'vacationReplies'>, work: Work) {
     this.#parts = parts
     this.#work = work
   }
 
   start(): void {
-    const { clock, wake } = this.#parts
+    const { clock, notifier: wake } = this.#parts
     this.#unlisten = wake.listen('deliver', () => this.at('all'))
     this.#tick = clock.every(LOOK_EVERY_MS, () => this.at('all'))
     this.at('all')
@@ -61,29 +61,29 @@ export class Look {
     await this.rest()
   }
 
-  /** Looks at all that is due, or at what is on top of it: now, or when the pause after a long look is over. */
+  /** Polls all due deliveries or the first page: now, or after the pause that follows a long poll. */
   at(what: 'top' | 'all'): void {
     if (this.#stopped) return
     if (this.#wanted !== 'all') this.#wanted = what
-    // A clock that was set back must not stop the work.
+    // A clock that was set back must not stop the polling.
     const pause = Math.min(this.#pauseUntil - this.#parts.clock.now(), LOOK_EVERY_MS)
     if (pause <= 0) this.#begin()
     else this.#in(pause)
   }
 
-  /** Some of what was in hand has gone: there is room. */
+  /** Schedules a poll because capacity is free again. */
   soon(): void {
     this.#in(REFILL_MS)
   }
 
-  /** Looks at all that is due, and waits for it. */
+  /** Polls all due deliveries and waits for the end of the poll. */
   async now(): Promise<void> {
     this.#wanted = 'all'
     this.#begin()
     await this.rest()
   }
 
-  /** Waits until nobody looks and nobody is told. */
+  /** Waits until no poll, DSN run or vacation run is in progress. */
   async rest(): Promise<void> {
     while (this.#looking !== undefined || this.#telling !== undefined) {
       await this.#looking
@@ -105,7 +105,7 @@ export class Look {
       .catch((error: unknown) => this.#parts.log.error({ err: error }, 'the queue could not be looked at'))
       .finally(() => {
         this.#looking = undefined
-        // Somebody may have asked after the last look was over.
+        // A poll may have been requested after the last one ended.
         if (this.#wanted !== 'nothing') this.at(this.#wanted)
       })
   }
@@ -123,7 +123,7 @@ export class Look {
     await this.#setAlarm()
   }
 
-  /** What becomes due before the next tick is not to wait for it. */
+  /** Sets a timer for deliveries that become due before the next tick. */
   async #setAlarm(): Promise<void> {
     const { clock } = this.#parts
     const next = await this.#work.next()
@@ -132,7 +132,7 @@ export class Look {
     if (ms < LOOK_EVERY_MS && !this.#stopped) this.#due = clock.after(Math.max(ms, 1), () => this.at('all'))
   }
 
-  /** Senders from mailboxes are told of what failed, and who wrote to somebody who is away; nothing waits for that. */
+  /** Runs DSNs and vacation responses in the background. */
   #tell(): void {
     const { notices, vacationReplies, log } = this.#parts
     const say = (message: string) => (error: unknown) => log.error({ err: error }, message)

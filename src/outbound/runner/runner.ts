@@ -1,4 +1,4 @@
-// The runner: takes what is due from the queue and sees to it until its fate is written down.
+// The runner: leases due deliveries from the queue and processes them until their outcome is recorded.
 
 import type { Timer } from '../../base/clock.ts'
 import { randomName } from '../../base/ids.ts'
@@ -13,20 +13,20 @@ import { Journey, type Rest } from './message-delivery.ts'
 import { ownReply } from './outcomes.ts'
 import { type Found, Look } from './queue-poller.ts'
 
-/** How long what is in hand is nobody else's; renewed long before it ends. ms. */
+/** Duration of a lease; renewed long before it ends. ms. */
 const LEASE_MS = 600_000
 const RENEW_EVERY_MS = 120_000
-/** Rows of the queue looked at in one go: all that is due, or what is on top. */
+/** Queue rows per query: in a full poll, and in a poll of the first page. */
 const PAGE = 500
 const PAGE_ON_TOP = 100
-/** Mails claimed in one transaction. */
+/** Messages claimed in one transaction. */
 const CLAIM_MAX = 200
-/** What could not be left alone with its origin or lane is looked at again after this, in ms. */
+/** Retry delay of deliveries whose origin or lane could not be skipped, in ms. */
 const AGAIN_MS = 5000
-/** A mail of which something went wrong here is tried again after this, and later after as long as it is old. ms. */
+/** Retry delay after an internal error: at least this, else the age of the message. ms. */
 const STUMBLE_MS = 60_000
 const STUMBLE_MAX_MS = 6 * 3_600_000
-/** How long hand-overs under way are waited for when the house closes, and for their end once they are broken off. ms. */
+/** How long a shutdown waits for hand-overs in progress, and then for their end after the abort. ms. */
 const PATIENCE_MS = 5000
 const LAST_PATIENCE_MS = 1000
 
@@ -39,7 +39,7 @@ export class Runner implements Service {
   readonly #places = new Places()
   readonly #token = randomName()
   readonly #patience = new AbortController()
-  /** By key of the mail. */
+  /** By key of the message. */
   readonly #underWay = new Map<number, Promise<void>>()
   #renewing: Timer | undefined
   #isOver = false
@@ -54,7 +54,7 @@ export class Runner implements Service {
     })
   }
 
-  /** Takes back what runners before it had in hand, and begins. There is one runner per data folder. */
+  /** Requeues deliveries leased by earlier runners, and starts polling. There is one runner per data folder. */
   async start(): Promise<void> {
     const { queue, clock, log } = this.#parts
     const back = await queue.takeBack(clock.now())
@@ -63,7 +63,7 @@ export class Runner implements Service {
     this.#look.start()
   }
 
-  /** Takes nothing new, lets hand-overs that have begun end, and gives the rest back. */
+  /** Takes no new deliveries, waits for hand-overs in progress, and releases the other leases. */
   async stop(): Promise<void> {
     const { queue, clock } = this.#parts
     this.#isOver = true
@@ -76,13 +76,13 @@ export class Runner implements Service {
     await queue.letGo(this.#token, clock.now())
   }
 
-  /** Resolves when nothing is in hand and nothing that is due could be taken. */
+  /** Resolves when no message is in flight and no due delivery can be taken. */
   async settle(): Promise<void> {
     const { queue, clock } = this.#parts
     do {
       await this.#look.now()
       await this.#rest()
-      // What went may have left room for others, or somebody to be told.
+      // Finished messages may have freed capacity or caused a DSN.
       await this.#look.now()
     } while (this.#underWay.size > 0 || (await queue.due(clock.now(), 1, this.#passedOver(), null)).length > 0)
   }
@@ -91,7 +91,7 @@ export class Runner implements Service {
     while (this.#underWay.size > 0) await Promise.all(this.#underWay.values())
   }
 
-  /** Takes as much as there is room for, and sends it off. */
+  /** Claims as many due deliveries as the limits allow, and starts them. */
   async #take(isFar: boolean): Promise<Found> {
     const { queue, clock } = this.#parts
     const limit = isFar ? PAGE : PAGE_ON_TOP
@@ -119,7 +119,7 @@ export class Runner implements Service {
         if (email !== undefined) this.#sendOff(email, waiting)
       }
     } finally {
-      // Somebody may have given it up meanwhile.
+      // The message may have been dropped in the meantime.
       for (const n of ns) if (!this.#underWay.has(n)) this.#hand.letGo(n)
     }
   }
@@ -144,7 +144,7 @@ export class Runner implements Service {
     }
   }
 
-  /** What waits as before is left alone for a while: otherwise it would be taken again at once. */
+  /** Returns deliveries to the queue and skips their origin or lane for a while: otherwise the next poll takes them again. */
   async #giveBack({ waiting, until, aside }: Rest): Promise<void> {
     if (waiting.length + aside.length === 0) return
     const again = until ?? this.#parts.clock.now() + AGAIN_MS
@@ -155,7 +155,7 @@ export class Runner implements Service {
     await this.#parts.db.write((tx) => this.#parts.queue.giveBack(tx, this.#token, [...back, ...aside]))
   }
 
-  /** Nobody knows what went wrong here, and it may go wrong for ever. What was handed over stays marked so. */
+  /** Defers a message after an internal error, which may be permanent. Deliveries marked as handed over stay marked. */
   async #stumble(email: Email): Promise<void> {
     const { db, queue, fate, clock } = this.#parts
     const now = clock.now()
@@ -190,7 +190,7 @@ export class Runner implements Service {
   }
 }
 
-/** @returns false when the time (ms) was over first; sockets know no clock but the real one */
+/** @returns false when the time (ms) ended first; uses the real clock, because sockets do */
 async function endsWithin(ms: number, work: Promise<void>): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<boolean>((resolve) => {

@@ -1,18 +1,18 @@
-// When a delivery that was put off is tried again (decisions §6.2).
+// The retry schedule of deferred deliveries (decisions §6.2).
 
 import { randomInt } from 'node:crypto'
 import type { ClockDoubt } from '../../base/clock-guard.ts'
 
 const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
-/** Pauses after the first, second, third… try; the last one for all that follow. The example of decisions §9.4 counts this way. */
+/** Pauses after the first, second, third… attempt; the last one repeats. Matches the example of decisions §9.4. */
 const PAUSES_MS = [1, 5, 15, 30, 60, 120, 240, 360].map((minutes) => minutes * MINUTE_MS)
-/** A tenth more or less, so that what failed together does not come back together. */
+/** Random share of the pause, so that deliveries that failed together do not retry together. */
 const JITTER = 0.1
-/** A try that was due at the end of the lifetime is still made when the appliance was away for a moment. */
+/** The last attempt is still made this long after the end of the lifetime, because the appliance may have been down. */
 const LATE_MS = HOUR_MS
 
-/** @param random 0…1, for tests; by chance unless given. @returns ms, never after `expiresAt` */
+/** @param random 0…1, given by tests only. @returns ms, never after `expiresAt` */
 export function nextTry(
   attempts: number,
   now: number,
@@ -23,17 +23,17 @@ export function nextTry(
   return Math.min(Math.round(now + pause * (1 - JITTER + 2 * JITTER * random)), expiresAt)
 }
 
-/** True when the last try has been made: what it was told is final. */
+/** True when the last attempt has been made: its reply is final. */
 export function wasLastTry(now: number, expiresAt: number): boolean {
   return now >= expiresAt
 }
 
-/** True when it is too late for another try. */
+/** True when it is too late for another attempt. */
 export function isExpired(now: number, expiresAt: number): boolean {
   return now > expiresAt + LATE_MS
 }
 
-/** When (ms) the lifetime of an email ends: never while the clock is in doubt. */
+/** When (ms) the lifetime of a message ends: never while the clock is in doubt. */
 export function endOf({ guard }: { guard: ClockDoubt }, { expiresAt }: { expiresAt: number }): number {
   return guard.isHeld() ? Number.POSITIVE_INFINITY : expiresAt
 }

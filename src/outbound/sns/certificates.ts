@@ -1,19 +1,19 @@
-// The certificates SNS signs with: fetched from where they may lie, kept for a day.
+// The signing certificates of SNS: fetched from checked URLs and cached for a day.
 
 import { type KeyObject, X509Certificate } from 'node:crypto'
 import type { Clock } from '../../base/clock.ts'
 import { ProductError } from '../../base/errors.ts'
 
-/** Gets what lies at a URL of SNS. @returns its text; null when it cannot be had */
+/** Fetches a URL of SNS. @returns the response text; null on failure */
 export type SnsGet = (url: string) => Promise<string | null>
 
-/** Certificates kept at once; there is one for each region in use, and a new one about once a year. */
+/** Maximum number of cached certificates; each region in use has one and changes it about once a year. */
 const KEPT_MAX = 20
 const KEPT_MS = 86_400_000
-/** Anybody can name addresses that hold nothing: so many are looked at in a minute. */
+/** Rate limit, because unauthenticated requests can name certificate URLs that do not exist. */
 export const FETCHES_PER_MINUTE = 10
 const MINUTE_MS = 60_000
-/** Longest certificate. Characters. */
+/** Maximum length of a certificate, in characters. */
 export const PEM_MAX = 16_384
 const RETRY_SECONDS = 60
 
@@ -26,7 +26,7 @@ export class Certificates {
   readonly #clock: Clock
   readonly #get: SnsGet
   readonly #kept = new Map<string, Kept>()
-  /** Fetches under way. */
+  /** Fetches in progress. */
   readonly #coming = new Map<string, Promise<KeyObject>>()
   #minute = 0
   #fetches = 0
@@ -38,8 +38,8 @@ export class Certificates {
 
   /**
    * The public key of a certificate.
-   * @param url one that was checked
-   * @throws ProductError service_unavailable when it cannot be had now, insufficient_permissions when it holds no key in force
+   * @param url checked by the caller
+   * @throws ProductError service_unavailable when the fetch fails, insufficient_permissions when the certificate is not valid
    */
   keyAt(url: string): Promise<KeyObject> {
     const kept = this.#kept.get(url)

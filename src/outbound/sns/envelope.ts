@@ -1,14 +1,14 @@
-// One message as SNS posts it: its members, and the text its signature is made over.
+// Parses a message posted by SNS: its members, and the text that its signature covers.
 
 import { ProductError } from '../../base/errors.ts'
 
 export type SnsType = 'Notification' | 'SubscriptionConfirmation' | 'UnsubscribeConfirmation'
 
-/** The place a topic lies in; its certificates and its API lie there too. */
+/** A topic and its region, which also hosts its certificates and its API. */
 export interface Topic {
   arn: string
   region: string
-  /** Host of SNS in that region. */
+  /** Host name of SNS in that region. */
   host: string
 }
 
@@ -18,15 +18,15 @@ export interface SnsEnvelope {
   message: string
   /** Confirms a subscription; null for a notification. */
   token: string | null
-  /** What was signed. */
+  /** The signed text. */
   signed: string
   signature: Buffer
-  /** Of the signature: 1 is SHA-1, 2 SHA-256. */
+  /** Signature version: 1 is SHA-1, 2 is SHA-256. */
   version: '1' | '2'
   certificateUrl: string
 }
 
-// Signed names and values stand in lines, by name; what is missing is left out.
+// The signed text has one line per name and value, sorted by name; missing members are omitted.
 const NOTIFICATION = ['Message', 'MessageId', 'Subject', 'Timestamp', 'TopicArn', 'Type']
 const CONFIRMATION = ['Message', 'MessageId', 'SubscribeURL', 'Timestamp', 'Token', 'TopicArn', 'Type']
 const ARN = /^arn:(aws|aws-cn|aws-us-gov):sns:([a-z0-9-]{3,32}):[0-9]{12}:[A-Za-z0-9_-]{1,256}$/
@@ -34,12 +34,12 @@ const SIGNATURE = /^[A-Za-z0-9+/]{64,2048}={0,2}$/
 const TOKEN_MAX = 1024
 const URL_MAX = 300
 /**
- * The names certificates of SNS have, and nothing behind them: on the same host lie answers of its API, which strangers can
- * fill with a certificate of their own.
+ * The exact path of an SNS certificate, without a query: the same host serves API responses, which an attacker could fill with
+ * their own certificate.
  */
 const CERTIFICATE_PATH = /^\/SimpleNotificationService-[0-9a-f]{32}\.pem$/
 
-/** @throws ProductError validation_error for what SNS does not send */
+/** @throws ProductError validation_error for input that SNS does not send */
 export function readEnvelope(given: Readonly<Record<string, unknown>>): SnsEnvelope {
   const type = text(given, 'Type')
   const isNotification = type === 'Notification'
@@ -74,7 +74,7 @@ function readTopic(arn: string): Topic {
   return { arn, region, host: `sns.${region}.amazonaws.com${partition === 'aws-cn' ? '.cn' : ''}` }
 }
 
-/** A certificate is believed for where it lies: at SNS itself, in the region of the topic. */
+/** A certificate is trusted by its URL: the SNS host in the region of the topic. */
 function checkCertificateUrl(text: string, topic: Topic): string {
   const url = text.length <= URL_MAX ? URL.parse(text) : null
   const plain = url !== null && `https://${topic.host}${url.pathname}` === url.href

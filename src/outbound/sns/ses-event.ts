@@ -1,21 +1,21 @@
-// What Amazon SES tells of a mail it took, in either of its forms, as outcomes of deliveries.
+// Parses events and notifications of Amazon SES about a message into outcomes of deliveries.
 
 import { parseAddressList } from '../../mime/address.ts'
 import { classifyReply } from '../../reports/reply-class.ts'
-import type { BounceSubType, BounceType, FeedbackType, Outcome, Reply } from '../records.ts'
+import type { BounceSubType, BounceType, FeedbackType, Outcome, RemoteReply } from '../records.ts'
 import { shown, textAt, valueAt } from '../transports/accounts/api-client.ts'
 import { SES_TAG } from '../transports/ses.ts'
 
 export interface SesEvent {
-  /** Our mark; notifications of an identity do not have it, events of a configuration set do. */
+  /** Our message tag: present in events of a configuration set, absent in notifications of an identity. */
   emailId: string | null
-  /** The id SES gave the mail. */
+  /** The id that SES assigned to the message. */
   messageId: string
-  /** What became of whom. */
+  /** The outcome for each recipient. */
   outcomes: { recipient: string; outcome: Outcome }[]
 }
 
-/** Recipients of one call to SES, with room for what it may add. */
+/** Maximum number of recipients per event: those of one call to SES, plus a margin. */
 export const RECIPIENTS_MAX = 100
 const REPLY_MAX = 300
 const AGENT_MAX = 200
@@ -23,9 +23,9 @@ const MTA_MAX = 255
 const MESSAGE_ID = /^[\w-]{1,128}$/
 
 /**
- * @param message the text SES wrote
- * @param now ms, for events without a time
- * @returns null for what is no event about a mail, or one that moves nothing (opened, clicked, delayed)
+ * @param message the JSON text from SES
+ * @param now ms, for events without a timestamp
+ * @returns null if it is not an event about a message, or one without an effect on deliveries (opened, clicked, delayed)
  */
 export function readSesEvent(message: string, now: number): SesEvent | null {
   const event = jsonOf(message)
@@ -80,7 +80,7 @@ function bounces(bounce: unknown, now: number): SesEvent['outcomes'] {
       subType: SUB_TYPES.get(word) ?? classifyReply(reply).subType,
       reportingMta: mta === undefined ? null : shown(mta, MTA_MAX),
       afterAccept: true,
-      // Decisions §6.3: what SES calls permanent is.
+      // Decisions §6.3: trust SES that the bounce is permanent.
       dead: type === 'permanent',
       occurredAt: timeOf(bounce, now),
     }
@@ -95,13 +95,13 @@ const FEEDBACK = new Map<string, FeedbackType>([
   ['virus', 'virus'],
 ])
 
-/** Where SES cannot tell who complained it names everybody at that provider; each of them counts, a complaint is not ignored. */
+/** If SES cannot identify the complainant, it lists every recipient at that provider; all of them count as complaints. */
 function complaints(complaint: unknown, now: number): SesEvent['outcomes'] {
   const word = textAt(complaint, 'complaintFeedbackType')
   const agent = textAt(complaint, 'userAgent')
   const outcome: Outcome = {
     kind: 'complained',
-    // Without a word a complaint is what it is most often.
+    // Most complaints without a type are abuse.
     feedbackType: word === null ? 'abuse' : (FEEDBACK.get(word) ?? 'other'),
     userAgent: agent === null ? null : shown(agent, AGENT_MAX),
     occurredAt: timeOf(complaint, now),
@@ -109,7 +109,7 @@ function complaints(complaint: unknown, now: number): SesEvent['outcomes'] {
   return listAt(complaint, 'complainedRecipients').flatMap((entry) => addressed(textAt(entry, 'emailAddress'), outcome))
 }
 
-/** Of use where we do not know yet that SES took the mail: its answer was lost, or is still to be written down. */
+/** Needed when the response of SES was lost or is not stored yet. */
 function deliveries(delivery: unknown): SesEvent['outcomes'] {
   const said = shown(textAt(delivery, 'smtpResponse') ?? 'Amazon SES delivered the mail.', REPLY_MAX)
   const { smtpCode, enhancedCode } = codesIn(said)
@@ -120,7 +120,7 @@ function deliveries(delivery: unknown): SesEvent['outcomes'] {
   })
 }
 
-/** SES took the mail, found a virus in it, and sends it to nobody. */
+/** SES accepted the message, found a virus and discarded it. */
 function rejections(event: unknown, now: number): SesEvent['outcomes'] {
   const said = shown(textAt(event, 'reject', 'reason') ?? 'no reason given', REPLY_MAX)
   const reply = { smtpCode: null, enhancedCode: '5.6.0', text: `Amazon SES refused the mail: ${said}` }
@@ -131,7 +131,7 @@ function rejections(event: unknown, now: number): SesEvent['outcomes'] {
   })
 }
 
-function replyOf(recipient: unknown, word: string): Reply {
+function replyOf(recipient: unknown, word: string): RemoteReply {
   const diagnostic = textAt(recipient, 'diagnosticCode')?.replace(/^\s*smtp;\s*/i, '')
   const status = /^[245]\.\d{1,3}\.\d{1,3}$/.exec(textAt(recipient, 'status') ?? '')?.[0] ?? null
   const said = shown(diagnostic ?? '', REPLY_MAX) || `Amazon SES says: ${shown(word) || 'bounced'}`
@@ -139,14 +139,14 @@ function replyOf(recipient: unknown, word: string): Reply {
   return { smtpCode, enhancedCode: enhancedCode ?? status, text: said }
 }
 
-/** RFC 5321 4.2 and RFC 2034: the codes a reply begins with. */
+/** The codes at the start of a reply (RFC 5321 §4.2, RFC 2034). */
 function codesIn(said: string): { smtpCode: number | null; enhancedCode: string | null } {
   const [, code, enhanced] = /^([245]\d\d)(?:[ -]#?([245]\.\d{1,3}\.\d{1,3}))?/.exec(said) ?? []
   return { smtpCode: code === undefined ? null : Number(code), enhancedCode: enhanced ?? null }
 }
 
 function addressed(text: string | null, outcome: Outcome): SesEvent['outcomes'] {
-  // SES may write the address as it stood in the header, with a name.
+  // SES may report the address as in the header, with a display name.
   const recipient = text === null ? undefined : parseAddressList(text, 1)[0]?.email
   return recipient === undefined || recipient === '' ? [] : [{ recipient, outcome }]
 }
@@ -165,7 +165,7 @@ function jsonOf(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    // SES tries a topic out with a sentence.
+    // SES tests a topic with a plain-text message.
     return null
   }
 }

@@ -1,4 +1,4 @@
-// What Amazon tells of mail it took: notifications over SNS, believed by their signature alone.
+// Receives Amazon SES events over SNS, authenticated only by their signature.
 
 import { verify } from 'node:crypto'
 import { ProductError } from '../../base/errors.ts'
@@ -30,7 +30,7 @@ export class Sns {
   readonly #get: SnsGet
   readonly #certificates: Certificates
 
-  /** @param get how certificates are fetched and subscriptions confirmed; over https from Amazon unless given */
+  /** @param get fetches certificates and confirms subscriptions; defaults to HTTPS requests to Amazon */
   constructor(parts: SnsParts, get?: SnsGet) {
     this.#parts = parts
     this.#client = new ApiClient(parts.clock)
@@ -39,16 +39,16 @@ export class Sns {
   }
 
   /**
-   * Takes one message as SNS posts it. The same message may come again: what it tells happens once.
-   * @returns how many deliveries moved
-   * @throws ProductError validation_error (not of SNS), insufficient_permissions (another topic, or a signature that does not
-   * fit), service_unavailable (the certificate cannot be had now)
+   * Processes one message posted by SNS. Idempotent: SNS may send a message again.
+   * @returns the number of deliveries that changed
+   * @throws ProductError validation_error (not from SNS), insufficient_permissions (unknown topic or invalid signature),
+   * service_unavailable (the certificate cannot be fetched now)
    */
   async receive(message: Readonly<Record<string, unknown>>): Promise<number> {
     const { config, log } = this.#parts
     const envelope = readEnvelope(message)
     const { topic, type } = envelope
-    // Before anything is fetched for a stranger.
+    // Check the topic before an unauthenticated request can trigger a fetch.
     if (!config.SES_TOPIC_ARNS.includes(topic.arn)) {
       throw new ProductError('insufficient_permissions', 'The topic is not one this appliance listens to.')
     }
@@ -72,7 +72,7 @@ export class Sns {
     throw new ProductError('insufficient_permissions', 'The signature does not fit the message.')
   }
 
-  /** The address is made here from what was signed: the one in the message is not followed. */
+  /** Builds the confirmation URL from the signed members and ignores the URL in the message. */
   async #confirm({ topic, token }: SnsEnvelope): Promise<number> {
     const query = new URLSearchParams({ Action: 'ConfirmSubscription', TopicArn: topic.arn, Token: token! })
     const answer = await this.#get(`https://${topic.host}/?${query}`)
@@ -96,7 +96,7 @@ export class Sns {
     })
   }
 
-  /** By our mark, which is there also when the answer that named the id of SES was lost; else by that id. */
+  /** Finds the message by our tag, which works even if the response with the SES id was lost; otherwise by that id. */
   async #mailOf({ emailId, messageId }: SesEvent): Promise<Email | undefined> {
     const { config, emails } = this.#parts
     const marked = emailId !== null && EMAIL_ID.test(emailId) ? await emails.byId(emailId) : undefined

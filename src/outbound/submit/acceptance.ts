@@ -1,8 +1,8 @@
-// Accepts composed mails: rows of the log and the queue, the copy in Sent and the submission, in the caller's unit of work.
+// Accepts composed messages: writes log rows, queue rows, the copy in Sent and the submission in the caller's unit of work.
 
 import { conflict, type ProductError } from '../../base/errors.ts'
 import type { Tx } from '../../db/db.ts'
-import type { Written } from '../../mime/compose/outgoing-content.ts'
+import type { ComposedContent } from '../../mime/compose/outgoing-content.ts'
 import type { Address } from '../../mime/message.ts'
 import type { Original } from '../../store/messages/answered.ts'
 import type { Meter } from '../billing/meter.ts'
@@ -16,10 +16,10 @@ import type { Suppressions } from '../suppressions.ts'
 import type { MadeSubmission, Submitted } from './new-mail.ts'
 import { type Desk, type SendingMailbox, strangeSender } from './sender-context.ts'
 
-/** How long it is tried to deliver a mail, from the time it may first leave (decisions §6.2). ms */
+/** How long delivery is attempted, from the earliest time of the first attempt (decisions §6.2). ms */
 export const LIFETIME_MS = 48 * 60 * 60 * 1000
 
-/** A mail that is composed, and only has to be written down. */
+/** A composed message, ready to be stored. */
 export interface Ready {
   /** `eml_…` */
   id: string
@@ -29,18 +29,18 @@ export interface Ready {
   returnPath: string | null
   subject: string
   internetMessageId: string
-  /** `mdom_…` of the From domain, where it is one of the team's. */
+  /** `mdom_…` of the From domain if it is one of the team's. */
   domainId: string | null
   original: Original | null
-  /** `idn_…` of a mailbox it is sent from. */
+  /** `idn_…` of the sending mailbox's identity. */
   identityId: string | null
   sendAt: number
-  /** Its content is in the blob store. `mail` is there when a copy is wanted. */
-  written: Written
+  /** Its content is stored in the blob store. `message` is set when a copy in Sent is requested. */
+  written: ComposedContent
 }
 
 export type AcceptanceParts = OutboundParts & {
-  /** How much agents may send. */
+  /** The send limit of agents. */
   allowance: SendLimit
   emails: Emails
   fate: Fate
@@ -58,20 +58,20 @@ export class Acceptance {
     this.#parts = parts
   }
 
-  /** @returns what became of each, in their order; mails for which there is no room in the mailbox have failed */
+  /** @returns the result of each message, in their order; a message whose copy exceeds the mailbox quota fails */
   async accept(tx: Tx, desk: Desk, mails: readonly Ready[]): Promise<Submitted[]> {
-    const { suppressions, wake } = this.#parts
+    const { suppressions, notifier: wake } = this.#parts
     const everybody = new Set(mails.flatMap(({ recipients }) => recipients))
     const suppressed = await suppressions.of(tx, desk.sender.teamId, [...everybody])
     const submitted: Submitted[] = []
     for (const mail of mails) submitted.push(await this.#one(tx, desk, mail, suppressed))
-    tx.afterCommit(() => wake.ring('deliver'))
+    tx.afterCommit(() => wake.notify('deliver'))
     return submitted
   }
 
   async #one(tx: Tx, desk: Desk, mail: Ready, suppressed: ReadonlySet<string>): Promise<Submitted> {
     const { emails, fate, queue, meter, clock } = this.#parts
-    // It may have been removed while the mail was composed.
+    // The identity may have been removed while the message was composed.
     if (desk.box !== null && !(await this.#hasIdentity(tx, desk.box, mail))) {
       return { kind: 'failed', error: strangeSender() }
     }
@@ -124,7 +124,7 @@ export class Acceptance {
     return this.#parts.store.identities.has(tx, account, identityId!)
   }
 
-  /** The mailbox with all that has come into it meanwhile. */
+  /** The mailbox with its current usage, read in the transaction. */
   async #grown(tx: Tx, { mailbox }: SendingMailbox): Promise<SendingMailbox> {
     return { mailbox, account: (await this.#parts.store.accounts.byMailbox(mailbox.id, tx))! }
   }
@@ -132,7 +132,7 @@ export class Acceptance {
   async #keep(tx: Tx, { mailbox, account }: SendingMailbox, mail: Ready, email: Email): Promise<MadeSubmission> {
     const { store, vault, config } = this.#parts
     const { written, bcc, original, recipients, subject, sendAt } = mail
-    const { hash, sizeBytes, mail: read } = written
+    const { hash, sizeBytes, message: read } = written
     const kept = await store.sent.keep(tx, account, {
       emailId: email.id,
       subject,
@@ -147,9 +147,9 @@ export class Acceptance {
   }
 }
 
-/** Whether the copy in Sent fits, where one is wanted (decisions §10.9). */
-export function hasRoom({ mailbox, account }: SendingMailbox, written: Written): boolean {
-  return written.mail === null || account.usedBytes + written.sizeBytes <= mailbox.quotaBytes
+/** Whether the mailbox quota has room for the copy in Sent, if one is requested (decisions §10.9). */
+export function hasRoom({ mailbox, account }: SendingMailbox, written: ComposedContent): boolean {
+  return written.message === null || account.usedBytes + written.sizeBytes <= mailbox.quotaBytes
 }
 
 export function mailboxFull(): ProductError {

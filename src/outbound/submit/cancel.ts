@@ -1,4 +1,4 @@
-// Takes back what a mailbox asked to be sent, as long as nothing of it was handed over (decisions §10.7).
+// Cancels a submission of a mailbox before any hand-over (decisions §10.7).
 
 import { conflict, notFound } from '../../base/errors.ts'
 import type { Account } from '../../store/records.ts'
@@ -23,9 +23,9 @@ export class Cancelling {
   }
 
   /**
-   * One unit of work: the runner has claimed a delivery before, or finds it gone. The copy goes from Sent to Drafts.
+   * Cancels in one unit of work: the runner either claims a delivery before it or no longer finds it. The copy moves to Drafts.
    * @param id `sub_…`
-   * @throws ProductError not_found, conflict once something was handed over or its time has come
+   * @throws ProductError not_found, conflict once a delivery was handed over or its send time has passed
    */
   async cancel(account: Account, id: string): Promise<void> {
     const { db, clock, store, emails, fate, queue } = this.#parts

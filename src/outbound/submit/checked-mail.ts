@@ -1,41 +1,41 @@
-// The rules a mail has to keep by itself, whoever sends it: addresses, numbers, headers, attachments, times (decisions §8.1, §10.7).
+// Validates a message independently of its sender: addresses, counts, headers, attachments, times (decisions §8.1, §10.7).
 
 import { invalid, ProductError } from '../../base/errors.ts'
 import { checkAttachments } from '../../mime/compose/attachment-rules.ts'
 import { checkRecipient, checkSubject } from '../../mime/compose/draft-rules.ts'
 import { type CheckedHeaders, checkHeaders } from '../../mime/compose/header-rules.ts'
-import type { RoughAttachment } from '../../mime/compose/outgoing-content.ts'
+import type { EncodedAttachment } from '../../mime/compose/outgoing-content.ts'
 import type { Address } from '../../mime/message.ts'
 import type { NewMail } from './new-mail.ts'
 
-/** Different addresses in To, Cc and Bcc together. */
+/** Maximum number of different addresses in To, Cc and Bcc together. */
 export const RECIPIENTS_MAX = 50
-/** Bytes of all attachments of a mail, decoded. */
+/** Maximum size of all attachments of a message, decoded, in bytes. */
 export const ATTACHED_BYTES_MAX = 26_214_400
-/** How far ahead a mail can be scheduled, ms. */
+/** How far ahead a message can be scheduled, ms. */
 export const AHEAD_MIN_MS = 5_000
 export const AHEAD_MAX_MS = 30 * 86_400_000
 
-/** What of a mail is settled before anybody has looked at who sends it. */
+/** The validated parts of a message that do not depend on its sender. */
 export interface CheckedMail extends CheckedHeaders {
   to: Address[]
   cc: Address[]
   bcc: Address[]
   subject: string
-  attachments: RoughAttachment[]
-  /** The envelope: each address once, whatever its case, in the order it was named. */
+  attachments: EncodedAttachment[]
+  /** The envelope recipients: each address once, case-insensitively, in order. */
   recipients: string[]
-  /** Earliest time it leaves, ms. */
+  /** Earliest time of the first attempt, ms. */
   sendAt: number
 }
 
-/** What the rules depend on beside the mail. */
+/** What the rules depend on besides the message. */
 export interface Rules {
   /** ms */
   now: number
-  /** Extensions of files the operator allows beside ours. */
+  /** Additional file extensions that the operator allows. */
   extra: readonly string[]
-  /** True where `to` is a member with one address, not a list. */
+  /** True when the API's `to` is one address, not a list. */
   oneTo: boolean
 }
 
@@ -63,7 +63,7 @@ function listOf(field: string, addresses: readonly Address[]): Address[] {
 }
 
 function recipientsOf(addresses: readonly Address[]): string[] {
-  // Few servers tell the case of local parts apart, and nobody wants a mail twice.
+  // Few servers distinguish the case of local parts, and no recipient should get a message twice.
   const distinct = new Map<string, string>()
   for (const { email } of addresses) {
     const folded = email.toLowerCase()
@@ -87,7 +87,7 @@ function refuseTwice(mail: NewMail, { replyTo, inReplyTo, references }: CheckedH
   if (references.length > 0) throw refuse('References', 'in_reply_to_message_id')
 }
 
-function attached(mail: NewMail, extra: readonly string[]): RoughAttachment[] {
+function attached(mail: NewMail, extra: readonly string[]): EncodedAttachment[] {
   const attachments = checkAttachments('attachments', mail.attachments, extra)
   const size = mail.attachments.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0)
   if (size <= ATTACHED_BYTES_MAX) return attachments.map((file, index) => ({ ...mail.attachments[index]!, ...file }))

@@ -1,48 +1,48 @@
-// A mail as somebody wants it sent, before anything of it was checked, and what became of the wish.
+// A requested message before its validation, and the result of its submission.
 
 import type { ProductError } from '../../base/errors.ts'
-import type { RoughAttachment, Text } from '../../mime/compose/outgoing-content.ts'
+import type { EncodedAttachment, TextContent } from '../../mime/compose/outgoing-content.ts'
 import type { Address } from '../../mime/message.ts'
 import type { EmailSource } from '../records.ts'
 
-/** Who sends, and by which way: a root key for its team, or a mailbox. */
+/** The sender and the API it uses: a root key of a team, or a mailbox. */
 export type Sender = { source: Exclude<EmailSource, 'system'> } & (
   | { kind: 'team'; teamId: string }
   | { kind: 'mailbox'; teamId: string; mailboxId: string }
 )
 
-/** What is given is as the sender wrote it. Fields of errors are named as on the wire, relative to the message. */
+/** Values are as given by the sender. Errors use the field names of the API, relative to the message. */
 export interface NewMail {
   /** Null: the mailbox itself, or the default of one of the team's accounts. */
   from: Address | null
   to: readonly Address[]
   cc: readonly Address[]
-  /** Null: those of the identity it is sent as. */
+  /** Null: the Bcc addresses of the sending identity. */
   bcc: readonly Address[] | null
-  /** Null: as the identity, or the account whose address was taken, says. */
+  /** Null: the Reply-To of the identity, or of the account whose address is the From address. */
   replyTo: readonly Address[] | null
   subject: string
-  textBody: Text | null
-  htmlBody: Text | null
+  textBody: TextContent | null
+  htmlBody: TextContent | null
   /** Custom headers by name. */
   headers: Readonly<Record<string, string>>
-  attachments: readonly RoughAttachment[]
+  attachments: readonly EncodedAttachment[]
   returnPath: string | null
-  /** The message (`msg_…`) of the sending mailbox that is answered. */
+  /** The message (`msg_…`) of the sending mailbox that it replies to. */
   inReplyTo: string | null
-  /** When it may leave (ms); null: at once. */
+  /** Earliest time of the first attempt (ms); null: immediately. */
   sendAt: number | null
-  /** Held back for so long beyond that, in seconds. */
+  /** Additional delay for undo, in seconds. */
   undoSeconds: number
   /** Mailboxes only: keeps a copy in Sent. */
   saveToSent: boolean
 }
 
-/** The submission of a mailbox that was made of a mail. */
+/** The submission of a mailbox that was created for a message. */
 export interface MadeSubmission {
   /** `sub_…` */
   id: string
-  /** The copy in Sent (`msg_…`); null when none was wanted. */
+  /** The copy in Sent (`msg_…`); null when none was requested. */
   messageId: string | null
 }
 
@@ -51,9 +51,9 @@ export type Submitted =
       kind: 'accepted'
       /** `eml_…` */
       emailId: string
-      /** Earliest time it leaves, ms. */
+      /** Earliest time of the first attempt, ms. */
       sendAt: number
-      /** `rejected` when no recipient may be written to: the log tells why. */
+      /** `rejected` when all recipients are suppressed: the delivery log has the reason. */
       state: 'scheduled' | 'queued' | 'rejected'
       /** Null for root keys. */
       submission: MadeSubmission | null

@@ -1,7 +1,7 @@
-// Who sends: what follows from the sender before anything of a mail is known, and what of a mail depends on it.
+// The sender of a request: its scope, identities and domains, and the checks of a message that depend on them.
 
 import { conflict, invalid, notFound, ProductError } from '../../base/errors.ts'
-import type { DomainStanding } from '../../directory/domains.ts'
+import type { DomainStatus } from '../../directory/domains.ts'
 import type { SendScope } from '../../directory/mailbox-input.ts'
 import type { Mailbox } from '../../directory/mailboxes.ts'
 import { checkEmail, checkRecipient } from '../../mime/compose/draft-rules.ts'
@@ -14,18 +14,18 @@ import type { OutboundParts } from '../deps.ts'
 import type { Router } from '../routing/router.ts'
 import type { NewMail, Sender } from './new-mail.ts'
 
-/** A mailbox that sends, with its mail side. */
+/** A sending mailbox with its store account. */
 export interface SendingMailbox {
   mailbox: Mailbox
   account: Account
 }
 
-/** From, and what follows from it unless the mail says otherwise. */
+/** From, and the defaults that depend on it. */
 export interface From {
   from: Address
   /** Where replies go. */
   replyTo: Address[]
-  /** Who gets it as well. */
+  /** Additional recipients. */
   bcc: Address[]
   /** `idn_…`; null for root keys. */
   identityId: string | null
@@ -40,10 +40,10 @@ export class Desk {
   /** Null for root keys. */
   readonly box: SendingMailbox | null
   readonly #parts: Parts
-  /** A batch has the same few senders and domains over and over. */
+  /** Caches for the request, because a batch repeats few senders and domains. */
   #identities: Promise<Identity[]> | undefined
   readonly #full = new Map<string, Promise<number | null>>()
-  readonly #domains = new Map<string, Promise<DomainStanding | undefined>>()
+  readonly #domains = new Map<string, Promise<DomainStatus | undefined>>()
 
   private constructor(parts: Parts, sender: Sender, box: SendingMailbox | null) {
     this.#parts = parts
@@ -64,17 +64,17 @@ export class Desk {
     })
   }
 
-  /** For whom domains and accounts are looked up. */
+  /** The owner of domains and accounts. */
   get #who() {
     return { teamId: this.sender.teamId, mailboxId: this.box?.mailbox.id ?? null }
   }
 
-  /** Through which accounts its mail may go. */
+  /** The accounts that may carry its messages. */
   get scope(): SendScope {
     return this.box?.mailbox.sendScope ?? { type: 'all' }
   }
 
-  /** @throws ProductError missing_parameter where none was given and no account has one, validation_error */
+  /** @throws ProductError missing_parameter (none is given and no account has one), validation_error */
   async from(given: Address | null): Promise<From> {
     const checked = given && checkRecipient('from', given)
     if (this.box !== null) return this.#ownFrom(this.box, checked)
@@ -93,12 +93,12 @@ export class Desk {
     }
   }
 
-  /** A mailbox sends as one of its identities (decisions §10.7), as long as it may still write as that address. */
+  /** A mailbox sends as one of its identities (decisions §10.7), if it may still send from that address. */
   async #ownFrom({ mailbox, account }: SendingMailbox, given: Address | null): Promise<From> {
     const { directory, store, db } = this.#parts
     this.#identities ??= store.identities.list(account)
     const identities = await this.#identities
-    // The primary one comes first, also where several have the same address.
+    // The primary identity is first, even if several have the same address.
     const email = given?.email.toLowerCase()
     const identity = identities.find((one) => email === undefined || one.email === email)
     if (!identity || !(await directory.aliases.mayWriteAs(db.read, mailbox, identity.email))) throw strangeSender()
@@ -112,8 +112,8 @@ export class Desk {
   }
 
   /**
-   * @param field what `replyTo` is called in the message
-   * @throws ProductError validation_error for names by which an agent would pass for somebody else
+   * @param field the API's name of `replyTo`
+   * @throws ProductError validation_error for display names with which an agent would impersonate an address
    */
   checkNames(from: Address, replyTo: readonly Address[], field: string): void {
     if (this.box?.mailbox.isAgent !== true) return
@@ -122,7 +122,7 @@ export class Desk {
     if (named) throw invalid(field, 'forbidden_value', LIKE_ADDRESS)
   }
 
-  /** @throws ProductError rate_limit_exceeded while only the shared account could carry it, and that has carried all it may today */
+  /** @throws ProductError rate_limit_exceeded while only the shared account could carry it and its daily limit is reached */
   async requireRoom(from: Address, sendAt: number): Promise<void> {
     const { router, clock } = this.#parts
     const asked = this.#full.get(from.email) ?? router.sharedFullUntil({ ...this.#who, scope: this.scope, from })
@@ -135,16 +135,16 @@ export class Desk {
   }
 
   /** The team's own row for the domain of an address. */
-  domainOf(email: string): Promise<DomainStanding | undefined> {
+  domainOf(email: string): Promise<DomainStatus | undefined> {
     const known = this.#domains.get(email)
     if (known !== undefined) return known
     const { directory, db } = this.#parts
-    const asked = directory.domains.standingFor(db.read, this.#who, email)
+    const asked = directory.domains.statusFor(db.read, this.#who, email)
     this.#domains.set(email, asked)
     return asked
   }
 
-  /** Reports go where the team can prove to be at home. @throws ProductError validation_error on `return_path` */
+  /** The return path must be at a verified domain of the team. @throws ProductError validation_error on `return_path` */
   async returnPath(given: string): Promise<string> {
     const email = checkEmail('return_path', given)
     const domain = await this.domainOf(email)
@@ -153,7 +153,7 @@ export class Desk {
     throw invalid('return_path', 'unverified_domain', message)
   }
 
-  /** The message a mail answers. @throws ProductError validation_error on `in_reply_to_message_id` */
+  /** The message that this one replies to. @throws ProductError validation_error on `in_reply_to_message_id` */
   async original({ inReplyTo }: NewMail): Promise<Original | null> {
     if (inReplyTo === null) return null
     const found = this.box && (await this.#parts.store.messages.original(this.box.account, inReplyTo))
@@ -162,7 +162,7 @@ export class Desk {
   }
 }
 
-/** What is said of an address that is none of a mailbox's identities. */
+/** The error for a From address that is none of the mailbox's identities. */
 export function strangeSender(): ProductError {
   const message = 'This is none of the identities of the mailbox (GET /mailbox/identities).'
   return invalid('from.email', 'forbidden_value', message)

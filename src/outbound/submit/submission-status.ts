@@ -1,11 +1,11 @@
-// How far a submission has come, told from its deliveries (decisions §10.7).
+// The status of a submission, derived from its deliveries (decisions §10.7).
 
 import type { Delivery } from '../records.ts'
 
 export type SubmissionStatus = 'scheduled' | 'queued' | 'sending' | 'sent' | 'partially_sent' | 'failed' | 'canceled'
 
 /**
- * @param deliveries of its mail, at least one
+ * @param deliveries of its message, at least one
  * @param now ms
  */
 export function submissionStatus(
@@ -15,7 +15,7 @@ export function submissionStatus(
 ): SubmissionStatus {
   if (submission.canceledAt !== null) return 'canceled'
   if (deliveries.some(({ status }) => status === 'pending')) {
-    // Recipients that may not be written to are done with at once; that begins nothing.
+    // Suppressed recipients are rejected at acceptance, which does not start the delivery.
     if (deliveries.some(({ attempts }) => attempts > 0)) return 'sending'
     return submission.sendAt > now ? 'scheduled' : 'queued'
   }

@@ -1,4 +1,4 @@
-// Our own MTA: finds the mail servers of a domain in DNS and hands the mail to the first that takes it.
+// Direct delivery: finds the mail servers of a domain in DNS and hands the message to the first that accepts it (RFC 5321 §5.1).
 
 import type { OutboundParts } from '../deps.ts'
 import type { DelayCause } from '../records.ts'
@@ -12,10 +12,10 @@ import type { Answered, CheckResult, DirectHandover, DirectTransport, NotTried, 
 
 type Parts = Pick<OutboundParts, 'clock' | 'config' | 'resolver'>
 
-/** Causes that hold up every message to a destination. Hosts that cannot be reached are remembered by their addresses. */
+/** Causes that delay every message to a destination. Unreachable hosts are recorded by address instead. */
 const HOLDS_FOR_ALL = new Set<DelayCause>(['dns', 'throttled'])
 
-/** All recipients of one hand-over have the same domain. */
+/** All recipients of one hand-over share a domain. */
 export function openDirect(parts: Parts): DirectTransport {
   return new Direct(parts)
 }
@@ -23,7 +23,7 @@ export function openDirect(parts: Parts): DirectTransport {
 class Direct implements DirectTransport {
   readonly #parts: Parts
   readonly #servers: Servers
-  /** Domains whose DNS does not answer, or whose servers want less mail from us. */
+  /** Domains whose DNS does not answer, or whose servers throttle us. */
   readonly #destinations: Backoff
 
   constructor(parts: Parts) {
@@ -50,7 +50,7 @@ class Direct implements DirectTransport {
     return { kind: 'answered', verdicts, confirmation: 'recipient_mx', remoteIds: [], peer: domain }
   }
 
-  /** There is nothing to sign in to. */
+  /** Always succeeds: direct delivery has no server to authenticate to. */
   async check(): Promise<CheckResult> {
     const message = 'Mail goes straight to the mail servers of its recipients.'
     return { success: true, stage: 'dns', smtpCode: null, message }
@@ -75,7 +75,7 @@ class Direct implements DirectTransport {
     return handed
   }
 
-  /** What is said of the destination and not of one message is remembered for all messages. */
+  /** Records a failure of the destination, so that all messages to it back off. */
   #failed(domain: string, fault: Fault): Verdict {
     this.#destinations.fail(domain, fault)
     const notBefore = this.#destinations.get(domain)?.until ?? 0

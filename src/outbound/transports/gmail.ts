@@ -1,4 +1,4 @@
-// A connected Google account: mail leaves through the Gmail API, under the account's own address.
+// A connected Google account: sends through the Gmail API, from the account's own address.
 
 import { addressOf } from '../oauth/issuers.ts'
 import type { Provider } from '../records.ts'
@@ -10,10 +10,10 @@ import { MARK, markOf } from './accounts/readdress.ts'
 import type { AccountSession } from './accounts/session.ts'
 import type { Handover, Transport } from './transport.ts'
 
-/** What `users.messages.send` takes as an upload. Bytes. */
+/** Largest upload of `users.messages.send`, in bytes. */
 export const GMAIL_MAX = 36_700_160
 const UPLOAD_MS = 120_000
-/** How far back Sent is looked through: as much as an account may send in some hours. */
+/** Newest messages in Sent that are searched: about what an account may send in a few hours. */
 const SENT_LOOKED = 100
 const AT_ONCE = 4
 
@@ -24,7 +24,7 @@ export async function openGmail(parts: AccountParts, provider: Provider): Promis
     peer: new URL(base).hostname,
     maxBytes: GMAIL_MAX,
     send: (session, mail, signal) =>
-      // The upload address takes mails of every size as they are; the other one takes base64 inside JSON, and less of it.
+      // The upload endpoint takes the raw message; the plain endpoint takes base64 inside JSON and has a lower size limit.
       session.call({
         method: 'POST',
         url: `${base}/upload/gmail/v1/users/me/messages/send?uploadType=media`,
@@ -48,10 +48,10 @@ export async function openGmail(parts: AccountParts, provider: Provider): Promis
   return openAccount(parts, provider, 'gmail_api', dialect)
 }
 
-/** Reasons for which the account, or all of the API for it, rests for a while. */
+/** Error reasons that mean an exhausted quota: the account pauses. */
 const QUOTA = new Set(['dailyLimitExceeded', 'quotaExceeded', 'limitExceeded'])
 const PACE = new Set(['rateLimitExceeded', 'userRateLimitExceeded', 'concurrentLimitExceeded'])
-/** A 400 that speaks of the account, not of the mail: it has no Gmail, or sending is switched off. */
+/** A 400 about the account, not the message: it has no Gmail, or sending is disabled. */
 const OF_ACCOUNT = new Set(['failedPrecondition', 'FAILED_PRECONDITION'])
 
 function meaningOf({ status, body }: Extract<ApiResult, { kind: 'answered' }>): Meaning {
@@ -67,7 +67,7 @@ function meaningOf({ status, body }: Extract<ApiResult, { kind: 'answered' }>): 
   const text = `${status} ${shown(textAt(body, 'error', 'message') ?? (reason || 'Gmail gave no reason.'))}`
   if (status === 401) return { kind: 'unavailable', stage: 'auth', text, cause: 'transient' }
   if (QUOTA.has(reason)) return { kind: 'unavailable', stage: 'api', text, cause: 'provider_quota' }
-  // The limit of mails a day comes as a 429 too; its sentence names it.
+  // The daily sending limit is a 429, too; only the message text tells it apart.
   if (status === 429 && /daily|sending quota|mail sending/i.test(text)) {
     return { kind: 'unavailable', stage: 'api', text, cause: 'provider_quota' }
   }
@@ -75,16 +75,16 @@ function meaningOf({ status, body }: Extract<ApiResult, { kind: 'answered' }>): 
   if (status === 413) return { kind: 'never', text, enhancedCode: '5.3.4' }
   if (status === 400 && !OF_ACCOUNT.has(reason)) return { kind: 'never', text }
   if (status >= 500) return { kind: 'doubtful', text }
-  // 403 and whatever else speaks of the account: the permission was narrowed, Gmail is switched off for it.
+  // 403 and all other statuses concern the account: a scope was removed, or Gmail is disabled for it.
   return { kind: 'unavailable', stage: 'auth', text, cause: 'transient' }
 }
 
-/** The scope that shows headers cannot search: the newest mails in Sent are looked at one by one. */
+/** The gmail.metadata scope does not allow searches, so this reads the headers of the newest messages in Sent. */
 async function find(session: AccountSession, users: string, handover: Handover): Promise<Finding> {
   const url = `${users}/messages?labelIds=SENT&maxResults=${SENT_LOOKED}`
   const list = await session.call({ method: 'GET', url })
   if (list.kind !== 'answered') return { kind: 'unknown', text: list.text }
-  // Without the permission to look it cannot be known, and what was accepted must not be lost.
+  // Without the scope to read Sent the outcome stays unknown: send again, because a duplicate is better than a lost message.
   if (list.status === 403) return { kind: 'missing' }
   if (list.status !== 200) return { kind: 'unknown', text: `Gmail answered ${list.status}.` }
   const messages = valueAt(list.body, 'messages')
@@ -100,7 +100,7 @@ async function find(session: AccountSession, users: string, handover: Handover):
   return { kind: 'missing' }
 }
 
-/** Message-ID and mark of one mail, by their names in lower case; null when it cannot be read now. */
+/** Message-ID and mark of one message, by lower-case field name; null when the headers cannot be read now. */
 async function readHeaders(session: AccountSession, users: string, id: string): Promise<Map<string, string> | null> {
   const wanted = ['Message-ID', MARK].map((name) => `&metadataHeaders=${name}`).join('')
   const result = await session.call({
@@ -108,7 +108,7 @@ async function readHeaders(session: AccountSession, users: string, id: string): 
     url: `${users}/messages/${encodeURIComponent(id)}?format=metadata${wanted}`,
   })
   if (result.kind !== 'answered') return null
-  // Deleted since the list was made.
+  // Deleted since the list was read.
   if (result.status === 404) return new Map()
   if (result.status !== 200) return null
   const headers = valueAt(result.body, 'payload', 'headers')
@@ -120,7 +120,7 @@ async function readHeaders(session: AccountSession, users: string, id: string): 
   return found
 }
 
-/** The id replies will name, without its brackets. */
+/** The Message-ID that replies will reference, without angle brackets. */
 function messageIdIn(headers: ReadonlyMap<string, string>): string[] {
   const id = /^<([^<>\s]{1,998})>$/.exec(headers.get('message-id') ?? '')?.[1]
   return id === undefined ? [] : [id]

@@ -1,10 +1,10 @@
-// Mail to mailboxes of this appliance: stored like mail that came in by SMTP, without a network between.
+// Delivery to mailboxes of this appliance: stores messages like those received over SMTP, but without a connection.
 
 import type { Tx } from '../../db/db.ts'
-import { judgeMail } from '../../directory/filter-policy.ts'
+import { evaluateMessage } from '../../directory/filter-policy.ts'
 import type { FilterDecision } from '../../directory/filters.ts'
 import { recordReceived } from '../../events/received.ts'
-import type { Ruling } from '../../sieve/outcome.ts'
+import type { SieveOutcome } from '../../sieve/outcome.ts'
 import type { ArrivedMail, Delivered, DeliverTarget } from '../../store/deliver.ts'
 import { scriptCalls } from '../../store/script-calls.ts'
 import { inspectOwn } from '../../workers/read-message.ts'
@@ -15,14 +15,14 @@ import { findRecipient, type Recipient, type Refusal, refusals } from './local/r
 import { ownReply } from './smtp/reply.ts'
 import type { Answered, CheckResult, LocalHandover, LocalTransport, Verdict } from './transport.ts'
 
-/** Received fields from which a mail is taken to loop; RFC 5321 6.3 asks for at least 100. */
+/** Number of Received fields above which a message counts as looping; RFC 5321 §6.3 requires at least 100. */
 export const RECEIVED_MAX = 100
 
 type Parts = Pick<OutboundParts, 'db' | 'clock' | 'log' | 'config' | 'directory' | 'store' | 'outbox'> & {
   vacationReplies: Pick<VacationReplies, 'note'>
 }
 
-/** Recipients may be at several domains, all of which receive here. */
+/** The recipients may have different domains, all of them local. */
 export function openLocal(parts: Parts): LocalTransport {
   return new Local(parts)
 }
@@ -44,7 +44,7 @@ class Local implements LocalTransport {
     }
   }
 
-  /** There is nothing to sign in to. */
+  /** Always succeeds: there is no server to authenticate to. */
   async check(): Promise<CheckResult> {
     const message = 'The mailboxes are on this appliance.'
     return { success: true, stage: 'data', smtpCode: null, message }
@@ -52,14 +52,14 @@ class Local implements LocalTransport {
 
   async close(): Promise<void> {}
 
-  /** Stores the copies and what became of the deliveries in one unit of work. */
+  /** Stores the copies and the outcomes of the deliveries in one unit of work. */
   async #deliver(handover: LocalHandover): Promise<Answered> {
     const found: Recipient[] = []
     for (const rcptTo of handover.recipients) found.push(await findRecipient(this.#parts, rcptTo))
     const mail = await this.#arrive(handover, found)
     const all: Told[] = []
     for (const [index, recipient] of found.entries()) {
-      all.push(await this.#judge(recipient, mail, mail.inspection.rulings[index] ?? null))
+      all.push(await this.#judge(recipient, mail, mail.inspection.scriptOutcomes[index] ?? null))
     }
     const takers = all.filter(({ recipient }) => recipient.refusal === null)
     const taken = takers.map(({ recipient }) => recipient)
@@ -68,9 +68,9 @@ class Local implements LocalTransport {
     const note = async (tx: Tx, delivered: readonly Delivered[]) => {
       const told = settled(all, delivered)
       await store.inboundLog.appendMany(tx, this.#rows(mail, told))
-      // Decisions §9.4: what the appliance writes by itself is no event.
+      // Decisions §9.4: messages the appliance generates itself (null sender) raise no event.
       if (mail.mailFrom !== '') await this.#tell(tx, mail, taken, targets, delivered)
-      const copies = delivered.map((copy, index) => ({ mail, target: targets[index]!, delivered: copy }))
+      const copies = delivered.map((copy, index) => ({ message: mail, target: targets[index]!, delivered: copy }))
       await vacationReplies.note(tx, copies)
       await handover.record(tx, this.#answered(verdictsOf(told)))
     }
@@ -93,7 +93,7 @@ class Local implements LocalTransport {
     for (const [index, copy] of delivered.entries()) {
       const { teamId, domainId } = taken[index]!.mailbox!
       const target = { ...targets[index]!, junk: copy.junk }
-      await recordReceived(tx, this.#parts.outbox, { teamId, domainId, mail, target, delivered: copy })
+      await recordReceived(tx, this.#parts.outbox, { teamId, domainId, message: mail, target, delivered: copy })
     }
   }
 
@@ -113,7 +113,7 @@ class Local implements LocalTransport {
     return { inspection: inspectOwn(bytes, own), mailFrom, receivedAt, emailId }
   }
 
-  async #judge(recipient: Recipient, mail: ArrivedMail, ruling: Ruling | null): Promise<Told> {
+  async #judge(recipient: Recipient, mail: ArrivedMail, ruling: SieveOutcome | null): Promise<Told> {
     const { mailbox, policy } = recipient
     const told = (refusal: Refusal | null, filter: FilterDecision | null = null): Told => ({
       recipient: { ...recipient, refusal },
@@ -122,10 +122,10 @@ class Local implements LocalTransport {
       ruling,
     })
     if (recipient.refusal !== null || mailbox === null || policy === null) return told(recipient.refusal)
-    const { verdict, mail: read, traits, sizeBytes } = mail.inspection
-    // Our own field is counted too.
+    const { verdict, message: read, traits, sizeBytes } = mail.inspection
+    // The count includes the Received field added here.
     if (traits.receivedCount - 1 > RECEIVED_MAX) return told(refusals.loop(recipient.rcptTo))
-    const filter = judgeMail(policy, mail.mailFrom, read, verdict)
+    const filter = evaluateMessage(policy, mail.mailFrom, read, verdict)
     if (!filter.accept) return told(refusals.filtered(recipient.rcptTo), filter)
     const fullSince = await this.#parts.store.accounts.fullSince(mailbox.id, mailbox.quotaBytes, sizeBytes)
     return told(fullSince === null ? null : refusals.full(recipient.rcptTo), filter)
@@ -137,12 +137,12 @@ class Local implements LocalTransport {
   }
 }
 
-/** What became of everybody. @param delivered the copies of those who were not refused */
+/** The outcome for each recipient. @param delivered the copies of the recipients that were not refused */
 function settled(all: readonly Told[], delivered: readonly Delivered[]): Told[] {
   const copies = delivered.values()
   return all.map((told) => {
     const copy = told.recipient.refusal === null ? copies.next().value! : null
-    // Another mail was faster, and took the last room.
+    // A concurrent delivery used up the quota.
     const refusal = copy?.outcome === 'full' ? refusals.full(copy.rcptTo) : told.recipient.refusal
     return { ...told, recipient: { ...told.recipient, refusal }, copy }
   })
@@ -162,7 +162,7 @@ function targetOf({ mailbox, rcptTo }: Recipient, { inspection }: ArrivedMail): 
     quotaBytes,
     junk: false,
     authentication: { spf, dkim, dmarc, arc, fromAligned, reasons: [spfReason] },
-    // Whoever sends here has signed in: nothing is held against the mail.
+    // The sender is authenticated, so the message gets no spam score.
     spam: { score: 0, isSpam: false, reasons: [] },
   }
 }

@@ -1,4 +1,4 @@
-// A connected Microsoft account: mail leaves through Microsoft Graph, under the account's own address.
+// A connected Microsoft account: sends through Microsoft Graph, from the account's own address.
 
 import { addressOf, type Issuer } from '../oauth/issuers.ts'
 import type { Provider } from '../records.ts'
@@ -11,8 +11,8 @@ import type { AccountSession } from './accounts/session.ts'
 import type { Handover, Transport } from './transport.ts'
 
 /**
- * Graph takes requests of 4 MiB, and the mail in them is base64. Larger mails would have to be taken apart into a draft and its
- * attachments, which gives up the mail as it was composed: they are refused with a reason instead.
+ * Largest message, in bytes: Graph limits requests to 4 MiB of base64. Larger messages would have to be split into a draft and
+ * attachments, which changes the composed message, so they are refused instead.
  */
 export const OUTLOOK_MAX = 3_145_728
 const SEND_MS = 60_000
@@ -23,7 +23,7 @@ export async function openOutlook(parts: AccountParts, provider: Provider): Prom
     peer: new URL(parts.config.MICROSOFT_API_BASE).hostname,
     maxBytes: OUTLOOK_MAX,
     send: (session, mail, signal) =>
-      // Of our header fields only those that Exchange knows, and X- fields, arrive.
+      // Exchange keeps only the header fields it knows and X- fields.
       session.call({
         method: 'POST',
         url: `${me}/sendMail`,
@@ -34,7 +34,7 @@ export async function openOutlook(parts: AccountParts, provider: Provider): Prom
       }),
     meaningOf,
     find: (session, handover) => find(session, me, handover),
-    // Graph tells no id of what it took; the Message-ID stays ours.
+    // Graph returns no id for an accepted message and keeps our Message-ID.
     idsOf: async () => [],
     async profile(session) {
       const result = await session.call({ method: 'GET', url: session.issuer.profileUrl })
@@ -44,7 +44,7 @@ export async function openOutlook(parts: AccountParts, provider: Provider): Prom
   return openAccount(parts, provider, 'outlook_api', dialect)
 }
 
-/** The mailbox, the tenant or Microsoft itself has had enough of this account for now. */
+/** Error codes that mean an exhausted quota or blocked submission of the mailbox or tenant. */
 const QUOTA = new Set([
   'ErrorExceededMessageLimit',
   'ErrorMessageSubmissionBlocked',
@@ -53,7 +53,7 @@ const QUOTA = new Set([
   'ErrorAccountSuspend',
 ])
 const TOO_LARGE = new Set(['ErrorMessageSizeExceeded', 'ErrorRequestTooLarge', 'RequestEntityTooLarge'])
-/** A 400 that speaks of the account, not of the mail. */
+/** A 400 about the account, not the message. */
 const OF_ACCOUNT = new Set(['ErrorSendAsDenied', 'ErrorAccessDenied', 'MailboxNotEnabledForRESTAPI'])
 
 function meaningOf({ status, body }: Extract<ApiResult, { kind: 'answered' }>): Meaning {
@@ -69,9 +69,9 @@ function meaningOf({ status, body }: Extract<ApiResult, { kind: 'answered' }>): 
   return { kind: 'unavailable', stage: 'auth', text, cause: 'transient' }
 }
 
-/** The Message-ID finds the mail, its recipients prove that it is this hand-over and not one before for others. */
+/** Finds the message by Message-ID; comparing recipients excludes an earlier hand-over of it to other recipients. */
 async function find(session: AccountSession, me: string, handover: Handover): Promise<Finding> {
-  // OData writes a quote inside a text twice.
+  // OData escapes a quote in a string by doubling it.
   const id = `<${handover.internetMessageId}>`.replaceAll("'", "''")
   const query = new URLSearchParams({
     $filter: `internetMessageId eq '${id}'`,
@@ -80,7 +80,7 @@ async function find(session: AccountSession, me: string, handover: Handover): Pr
   })
   const result = await session.call({ method: 'GET', url: `${me}/mailFolders/sentitems/messages?${query}` })
   if (result.kind !== 'answered') return { kind: 'unknown', text: result.text }
-  // Without the permission to look it cannot be known, and what was accepted must not be lost.
+  // Without the scope to read Sent the outcome stays unknown: send again, because a duplicate is better than a lost message.
   if (result.status === 403) return { kind: 'missing' }
   const messages = valueAt(result.body, 'value')
   if (result.status !== 200 || !Array.isArray(messages)) {

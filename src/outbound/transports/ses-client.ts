@@ -1,14 +1,14 @@
-// The operator's account at Amazon SES, as one client: settings only from ours, one try for each call, bounded in time.
+// The client for the operator's Amazon SES account: reads only our own configuration, makes one attempt per call, with a timeout.
 
 import type { SESv2Client } from '@aws-sdk/client-sesv2'
 import type { Config } from '../../config/config.ts'
 
-/** One call, from the connection to the last byte. ms. */
+/** Timeout of one call, from connecting to the last byte, in ms. */
 export const SES_CALL_MS = 60_000
 const CONNECT_MS = 5_000
 const CONNECTIONS_MAX = 8
 
-/** The package is read when it is needed first: most appliances have no account at Amazon. */
+/** Loads the SDK on first use: most appliances have no Amazon SES account. */
 export async function openSesClient(config: Config): Promise<SESv2Client> {
   const sdk = await import('@aws-sdk/client-sesv2')
   const agent = { keepAlive: true, maxSockets: CONNECTIONS_MAX }
@@ -16,9 +16,9 @@ export async function openSesClient(config: Config): Promise<SESv2Client> {
     region: config.SES_REGION,
     ...(config.SES_ENDPOINT === '' ? {} : { endpoint: config.SES_ENDPOINT }),
     credentials: { accessKeyId: config.SES_ACCESS_KEY_ID, secretAccessKey: config.SES_SECRET_ACCESS_KEY },
-    // What is tried again, and when, the queue decides.
+    // The queue decides about retries.
     maxAttempts: 1,
-    // Said here, so that neither the environment nor files of the machine say otherwise.
+    // Set explicitly, so that environment variables and AWS configuration files have no effect.
     retryMode: 'standard',
     defaultsMode: 'standard',
     useFipsEndpoint: false,
@@ -33,13 +33,13 @@ export async function openSesClient(config: Config): Promise<SESv2Client> {
   })
 }
 
-/** Ends a call after its time, and when the house closes. */
+/** Aborts a call after its timeout, or when the given signal aborts. */
 export function sesPatience(signal?: AbortSignal, ms = SES_CALL_MS): { abortSignal: AbortSignal } {
   const patience = AbortSignal.timeout(ms)
   return { abortSignal: signal === undefined ? patience : AbortSignal.any([patience, signal]) }
 }
 
-/** The host SES makes Message-IDs of: `<id@email.amazonses.com>` in its oldest region, `<id@region.amazonses.com>` elsewhere. */
+/** The Message-ID that SES generates: `id@email.amazonses.com` in us-east-1, `id@region.amazonses.com` elsewhere. */
 export function sesMessageId(region: string, id: string): string {
   return `${id}@${region === 'us-east-1' ? 'email' : region}.amazonses.com`
 }

@@ -1,18 +1,18 @@
-// What a call to Amazon SES that failed means: for the account, for the mail, or for nobody yet.
+// Classifies a failed call to Amazon SES: the account is unavailable, the message is refused, or the outcome is unknown.
 
 import type { DelayCause } from '../records.ts'
 import { failureOf, shown } from './accounts/api-client.ts'
 import type { Stage } from './transport.ts'
 
 export type SesFault =
-  /** The account takes nothing now; nothing was accepted. */
+  /** The account cannot send now; SES accepted nothing. */
   | { kind: 'unavailable'; stage: Stage; text: string; cause: DelayCause; retryAfterMs: number | null }
-  /** This mail is not taken. */
+  /** SES refuses this message. */
   | { kind: 'never'; text: string; enhancedCode: string }
-  /** Nobody knows whether it was taken, and SES cannot be asked. */
+  /** Whether SES accepted the message is unknown, and SES has no call to find out. */
   | { kind: 'doubtful'; text: string }
 
-/** A day's quota is a sliding 24 hours at SES; an hour frees some of it. ms. */
+/** Retry delay in ms after an exhausted daily quota: it covers a sliding 24 hours, so an hour frees part of it. */
 const QUOTA_WAIT_MS = 3_600_000
 
 const CREDENTIALS =
@@ -21,7 +21,7 @@ const STOPPED = /^(?:SendingPaused|AccountSuspended)(?:Exception)?$/
 const LIMITED =
   /^(?:Throttling|ThrottlingException|TooManyRequestsException|LimitExceededException|RequestLimitExceeded|Throttled\w*)$/
 const REFUSED = /^(?:MessageRejected|BadRequestException|InvalidParameterValue|ValidationException|ValidationError)$/
-/** SES says so of the sender, in the words it has for mails it refuses. */
+/** SES reports an unverified sender with the error name of a refused message; only the text differs. */
 const UNVERIFIED = /not verified/i
 const TOO_LARGE = /too (?:large|long)|exceeds? the (?:maximum|limit)|length (?:limit|exceeded)/i
 
@@ -54,13 +54,13 @@ export function sesFault(error: unknown): SesFault {
   return off('api', 'transient')
 }
 
-/** No answer came: where it ended decides whether the mail may have been read. */
+/** There was no HTTP response: the stage of the failure decides whether SES may have read the message. */
 function unanswered(error: unknown, name: string, message: string): SesFault {
   if (/did not establish a connection/.test(message)) {
     const text = 'No connection to Amazon SES in time.'
     return { kind: 'unavailable', stage: 'connect', text, cause: 'network', retryAfterMs: null }
   }
-  // The package gives both ends of waiting the words of a broken connection.
+  // The SDK reports its own timeout and an abort like a broken connection.
   if (name === 'AbortError' || (name === 'TimeoutError' && (error as { syscall?: string }).syscall === undefined)) {
     return { kind: 'doubtful', text: 'No answer of Amazon SES in time.' }
   }

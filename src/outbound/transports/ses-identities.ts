@@ -1,9 +1,9 @@
-// The domains of teams at Amazon SES: made known there when a team may use the shared account, and looked at with every check.
+// Domain identities at Amazon SES: created when a team may use the shared account, and read with every domain check.
 
 import type { SESv2Client } from '@aws-sdk/client-sesv2'
 import type { Log } from '../../base/log.ts'
 import type { Config } from '../../config/config.ts'
-import type { SesStanding } from '../../directory/domain-record.ts'
+import type { SesStatus } from '../../directory/domain-record.ts'
 import { openSesClient, sesPatience } from './ses-client.ts'
 import { sesFault } from './ses-faults.ts'
 
@@ -12,7 +12,7 @@ export type SesDkimStatus = 'pending' | 'success' | 'failed' | 'temporary_failur
 
 const LOOK_MS = 15_000
 const TOKENS_MAX = 3
-/** A label of DNS: the tokens become names. */
+/** A DNS label: each token becomes part of a DNS name. */
 const TOKEN = /^[a-z0-9]{1,63}$/
 
 const STATUSES = new Map<string, SesDkimStatus>([
@@ -38,11 +38,11 @@ export class SesIdentities {
   }
 
   /**
-   * Looks at a domain of a team, and makes it known at SES first when its owner has proven it.
-   * @param verified only what is proven to us is made known: the account is shared by all teams
-   * @returns null while the team may not use the shared account; undefined when SES could not be asked
+   * Reads the SES identity of a team's domain, and creates it if missing and the domain is verified.
+   * @param verified only verified domains get an identity, because all teams share the account
+   * @returns null while the team may not use the shared account; undefined when the call to SES fails
    */
-  async look(teamId: string, name: string, verified: boolean): Promise<SesStanding | null | undefined> {
+  async look(teamId: string, name: string, verified: boolean): Promise<SesStatus | null | undefined> {
     const { config, log, sharedLimit } = this.#parts
     if (config.SES_ACCESS_KEY_ID === '' || !(await sharedLimit.isEnabled(teamId))) return null
     try {
@@ -58,8 +58,8 @@ export class SesIdentities {
     client?.destroy()
   }
 
-  /** @returns undefined for a domain SES does not know */
-  async #read(name: string): Promise<SesStanding | undefined> {
+  /** @returns undefined when SES has no such identity */
+  async #read(name: string): Promise<SesStatus | undefined> {
     const { GetEmailIdentityCommand } = await import('@aws-sdk/client-sesv2')
     try {
       const client = await this.#open()
@@ -74,8 +74,8 @@ export class SesIdentities {
     }
   }
 
-  /** Without a key of ours SES makes its own, and signs with it (Easy DKIM). */
-  async #create(name: string): Promise<SesStanding | undefined> {
+  /** Passes no DKIM key, so SES generates one and signs with it (Easy DKIM). */
+  async #create(name: string): Promise<SesStatus | undefined> {
     const { CreateEmailIdentityCommand } = await import('@aws-sdk/client-sesv2')
     try {
       const client = await this.#open()
@@ -85,7 +85,7 @@ export class SesIdentities {
       )
       return identityOf(DkimAttributes)
     } catch (error) {
-      // Another check was faster.
+      // A concurrent check created it.
       if ((error as { name?: string }).name === 'AlreadyExistsException') return this.#read(name)
       throw error
     }
@@ -97,9 +97,9 @@ export class SesIdentities {
   }
 }
 
-const UNKNOWN: SesStanding = { status: 'not_started', tokens: [] }
+const UNKNOWN: SesStatus = { status: 'not_started', tokens: [] }
 
-function identityOf(dkim: { Status?: string | undefined; Tokens?: string[] | undefined } | undefined): SesStanding {
+function identityOf(dkim: { Status?: string | undefined; Tokens?: string[] | undefined } | undefined): SesStatus {
   const tokens = (dkim?.Tokens ?? []).filter((token) => TOKEN.test(token)).slice(0, TOKENS_MAX)
   return { status: STATUSES.get(dkim?.Status ?? '') ?? 'not_started', tokens }
 }

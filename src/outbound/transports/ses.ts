@@ -1,4 +1,4 @@
-// The shared Amazon SES account of the operator: mail of every team it is enabled for leaves through it.
+// The operator's shared Amazon SES account: sends for every team it is enabled for.
 
 import type { SESv2Client, SendEmailCommandInput } from '@aws-sdk/client-sesv2'
 import { newId } from '../../base/ids.ts'
@@ -13,18 +13,18 @@ import { openSesClient, sesMessageId, sesPatience } from './ses-client.ts'
 import { type SesFault, sesFault } from './ses-faults.ts'
 import type { CheckResult, Handed, Handover, Transport, Verdict } from './transport.ts'
 
-/** What SES takes as one mail. Bytes. */
+/** Largest message SES accepts, in bytes. */
 export const SES_MAX = 41_943_040
-/** Recipients of one call. */
+/** Maximum number of recipients per call. */
 export const SES_RECIPIENTS_MAX = 50
-/** Our mark: SES tells it with every event about the mail. */
+/** Name of the message tag with our email id; SES returns it in every event about the message. */
 export const SES_TAG = 'mailstead_message'
-/** The test of an account may take so long. ms (decisions §3.1). */
+/** Timeout of an account test, in ms (decisions §3.1). */
 const CHECK_MS = 15_000
 
 interface Taken {
   kind: 'taken'
-  /** The Message-ID SES gave the mail, without brackets. */
+  /** The Message-ID that SES assigned, without angle brackets. */
   id: string | null
 }
 
@@ -47,9 +47,9 @@ class SesCarrier implements Transport {
   }
 
   /**
-   * SES reads the recipients from the call, not from the header, and sets Message-ID and Date itself: a signature of ours would
-   * break, its own stands in for it. It knows no envelope sender of ours either: what becomes of the mail it tells over SNS.
-   * It cannot be asked for a mail by our mark, so that after a crash the mail is sent again.
+   * SES takes the recipients from the call, not the header, and replaces Message-ID and Date, which would break our DKIM signature;
+   * SES signs instead. It also replaces the envelope sender and reports bounces over SNS. SES cannot look up a message by our tag,
+   * so an uncertain message is sent again after a crash.
    */
   async hand(handover: Handover): Promise<Handed> {
     const handed = await this.#send(handover)
@@ -58,7 +58,7 @@ class SesCarrier implements Transport {
     return handed
   }
 
-  /** How much may be sent is read; a key that may only send cannot, and is good enough where a test mail gets through. */
+  /** Reads the sending quota. A key without that permission passes if a test message is accepted. */
   async check(to: string | null): Promise<CheckResult> {
     const patience = sesPatience(undefined, CHECK_MS)
     const account = await this.#readAccount(patience)
@@ -98,7 +98,7 @@ class SesCarrier implements Transport {
     for (let at = 0; at < handover.recipients.length; at += SES_RECIPIENTS_MAX) {
       const group = handover.recipients.slice(at, at + SES_RECIPIENTS_MAX)
       const result = await this.#sendTo(group, bytes, handover)
-      // Before anything was accepted another account may do; afterwards the rest waits for this one.
+      // Fall back to another account only while SES has accepted nothing; afterwards retry the rest with this one.
       if (result.kind === 'unavailable' && at === 0) {
         return unavailable(result.stage, result.text, result.cause, result.retryAfterMs)
       }
@@ -126,7 +126,7 @@ class SesCarrier implements Transport {
     }
   }
 
-  /** The team's count must not make a mail that was accepted fail: what cannot be counted stays taken for the day. */
+  /** A failed count must not fail an accepted message: the reserved recipients then stay counted for the day. */
   async #settle(taken: number, accepted: number): Promise<void> {
     const { db, log, sharedLimit } = this.#parts
     await db
@@ -167,7 +167,7 @@ function readQuota({ SendingEnabled, SendQuota }: Quota): CheckResult {
   if (SendingEnabled === false) return failed('api', 'Sending is switched off for the Amazon SES account.')
   const most = SendQuota?.Max24HourSend
   const used = SendQuota?.SentLast24Hours ?? 0
-  // SES says -1 for an account without a limit.
+  // SES reports -1 for an account without a limit.
   if (most === undefined || most < 0) return passed('api', 'Amazon SES knows the account.')
   if (used >= most) return failed('api', `The account has sent its ${most} mails of the last 24 hours at Amazon SES.`)
   return passed('api', `Amazon SES knows the account: ${used} of ${most} mails in the last 24 hours.`)

@@ -1,4 +1,4 @@
-// A sending account that speaks SMTP: somebody's mail server that takes our mail and passes it on.
+// An SMTP sending account: a relay that accepts our messages for onward delivery.
 
 import { bounceAddress } from '../bounce-address.ts'
 import type { OutboundParts } from '../deps.ts'
@@ -14,16 +14,16 @@ import { Pool } from './smtp/pool.ts'
 import { blameAccount, isSenderRefused } from './smtp/sender.ts'
 import type { CheckResult, Handed, Handover, Transport, Verdict } from './transport.ts'
 
-/** Connections to one account at a time. */
+/** Maximum number of concurrent connections to one account. */
 export const CONNECTIONS_MAX = 10
-/** Key of no message: its address of reports is ours, and nothing is known of it. */
+/** A key that belongs to no message, for the bounce address of a test. */
 const NO_EMAIL = 0
-/** Where TLS begins with the first byte (RFC 8314 3.3). */
+/** Port with implicit TLS (RFC 8314 §3.3). */
 const IMPLICIT_PORT = 465
 
 type Parts = Pick<OutboundParts, 'clock' | 'config' | 'resolver' | 'vault'>
 
-/** @param password what the account signs in with; null for one without */
+/** @param password null for an account without authentication */
 export function openSmtp(parts: Parts, provider: Provider, password: string | null): Transport {
   return new SmtpAccount(parts, provider, wayOf(parts, provider, password))
 }
@@ -56,7 +56,7 @@ class SmtpAccount implements Transport {
     this.#pool = new Pool({ clock: parts.clock, most: CONNECTIONS_MAX, open: (signal) => this.#open(signal) })
   }
 
-  /** A sender that is not the account's own is worth a second try with that: the server may take no other. */
+  /** Retries a refused envelope sender once with the account's own address: the relay may accept no other. */
   async hand(handover: Handover): Promise<Handed> {
     const own = accountSender(this.#provider) ?? handover.from
     let handed = await this.#hand(handover)
@@ -73,7 +73,7 @@ class SmtpAccount implements Transport {
     const { judged } = await handOver(this.#pool, letter, { clock, signal: handover.signal })
     if (judged.kind === 'answered') return this.#answered(judged.verdicts)
     const { stage, reply, cause } = judged.kind === 'sender' ? judged : judged.fault
-    // That we leave is no fault of the account.
+    // Our own shutdown is not a failure of the account.
     if (handover.signal.aborted) return this.#answered(handover.recipients.map(() => ({ kind: 'later', reply, cause })))
     return { kind: 'unavailable', stage, reply, cause, retryAfterMs: null }
   }
@@ -82,7 +82,7 @@ class SmtpAccount implements Transport {
     const { clock } = this.#parts
     const { vault, config } = this.#parts
     const from = accountSender(this.#provider)
-    // With a Return-Path of its own the account needs no other sender.
+    // An account with its own Return-Path needs no VERP sender.
     const verp = this.#provider.returnPath === null ? bounceAddress(vault, config, NO_EMAIL) : null
     return checkServer({
       clock,
@@ -99,7 +99,7 @@ class SmtpAccount implements Transport {
     return this.#pool.close()
   }
 
-  /** The first address that talks to us. @throws Fault */
+  /** Connects to the first address that completes the session setup. @throws Fault */
   async #open(signal: AbortSignal): Promise<Connection> {
     const { config, resolver, clock } = this.#parts
     const { host } = this.#way
@@ -112,7 +112,7 @@ class SmtpAccount implements Transport {
       } catch (error) {
         if (!(error instanceof Fault)) throw error
         failure = moreTelling(failure, error)
-        // From TLS on every address would say the same.
+        // From TLS on, the other addresses would fail alike.
         if (error.stage !== 'connect' && error.stage !== 'greeting') break
       }
     }

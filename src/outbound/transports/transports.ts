@@ -1,4 +1,4 @@
-// Who carries a mail: one transport for each version of a sending account, one for mail servers of others, one for our own mailboxes.
+// The transports: one per version of a sending account, one for direct delivery, one for local mailboxes.
 
 import type { OutboundParts } from '../deps.ts'
 import type { Provider, ProviderType } from '../records.ts'
@@ -9,14 +9,14 @@ import { openSmtp } from './smtp.ts'
 import type { DirectTransport, LocalTransport, OpenTransport, Transport } from './transport.ts'
 
 export interface TransportsParts extends OutboundParts {
-  /** Opens what a provider keeps sealed. */
+  /** Decrypts the secrets of a provider. */
   secretsOf(provider: Provider): Promise<{ smtpPassword: string | null }>
-  /** Carriers of the accounts that speak something else than SMTP. */
+  /** Openers of the transports that do not use SMTP. */
   accounts: Record<Exclude<ProviderType, 'smtp'>, OpenTransport>
   vacationReplies: Pick<VacationReplies, 'note'>
 }
 
-/** A carrier that nobody asked for in so many ms is closed; it is opened again when it is. */
+/** Idle time in ms after which a transport is closed; the next use opens it again. */
 export const UNUSED_MS = 600_000
 
 const LOOK_EVERY_MS = 60_000
@@ -31,7 +31,7 @@ export class Transports {
   readonly #parts: TransportsParts
   readonly #direct: DirectTransport
   readonly #local: LocalTransport
-  /** By id of the provider. */
+  /** By provider id. */
   readonly #kept = new Map<string, Kept>()
   #lookedAt = 0
 
@@ -42,14 +42,14 @@ export class Transports {
   }
 
   /**
-   * The carrier of this version of a provider; kept while it is used, and closed when a newer version is asked for.
-   * @throws what opening it throws, such as the error of a secret that is not ours
+   * The transport of this version of a provider; cached while in use, and closed when a newer version is requested.
+   * @throws what the opener throws, such as the error for a secret sealed with another key
    */
   of(provider: Provider): Promise<Transport> {
     const now = this.#parts.clock.now()
     this.#closeUnused(now)
     const known = this.#kept.get(provider.id)
-    // A record that was read before the change asks for an older version.
+    // A record read before the change has an older version.
     if (known !== undefined && known.version >= provider.connectionVersion) {
       known.usedAt = now
       return known.opening
@@ -63,17 +63,17 @@ export class Transports {
     return kept.opening
   }
 
-  /** Our own MTA; all recipients of one hand-over have the same domain. */
+  /** Direct delivery; all recipients of one hand-over share a domain. */
   direct(): DirectTransport {
     return this.#direct
   }
 
-  /** Mailboxes of this appliance. */
+  /** Delivery to mailboxes of this appliance. */
   local(): LocalTransport {
     return this.#local
   }
 
-  /** Ends idle connections; those in use end with their mail. */
+  /** Closes idle connections; busy ones close after their message. */
   async close(): Promise<void> {
     const kept = [...this.#kept].map(([id, one]) => this.#end(id, one))
     await Promise.all([...kept, this.#direct.close(), this.#local.close()])

@@ -12,7 +12,7 @@ interface Deps {
   clock: Clock
 }
 
-export class Appliance {
+export class DataFolderIdentity {
   readonly id: string
   readonly guard: ClockGuard
   /** Between these times (ms) mail.db was not in use: what became of content that was stored then it cannot know. */

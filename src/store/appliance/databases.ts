@@ -14,8 +14,8 @@ import { type Migration, migrate } from '../../db/migrate.ts'
 import { blobMigrations, mailMigrations } from '../../db/migrations/migrations.ts'
 import type { DbThreads } from '../../db/threads.ts'
 import { Teams } from '../../directory/teams.ts'
-import type { Appliance } from './appliance.ts'
-import { checkBlobsFile, checkFiles, openAppliance } from './open.ts'
+import type { DataFolderIdentity } from './appliance.ts'
+import { checkBlobsFile, checkFiles, openDataFolderIdentity } from './open.ts'
 
 export interface DatabaseOptions {
   folder: Pick<DataFolder, 'path' | 'secretSource'>
@@ -32,7 +32,7 @@ export interface DatabaseOptions {
 export interface Databases {
   db: Db
   blobsDb: Db
-  appliance: Appliance
+  appliance: DataFolderIdentity
   /** Marks the databases as closed in order, and closes them and the threads that read them. */
   close(): Promise<void>
 }
@@ -72,7 +72,7 @@ async function openFiles(options: DatabaseOptions, opened: Db[]): Promise<Omit<D
   if (isInUse) await checkBlobsFile(mailFile, blobsFile)
   const blobsDb = await open(blobsFile, blobMigrations)
   const { secretSource } = folder
-  const appliance = await openAppliance({ db, blobsDb, clock, vault, secretSource, isInUse, writtenAt })
+  const appliance = await openDataFolderIdentity({ db, blobsDb, clock, vault, secretSource, isInUse, writtenAt })
   return { db, blobsDb, appliance }
 }
 
@@ -96,7 +96,7 @@ async function openDb(file: string, options: DatabaseOptions, steps: readonly Mi
 }
 
 /** Marks the databases as open until they are closed; jobs/heartbeat.ts writes signs of life meanwhile. */
-async function markOpen(appliance: Appliance, { log }: DatabaseOptions): Promise<() => Promise<void>> {
+async function markOpen(appliance: DataFolderIdentity, { log }: DatabaseOptions): Promise<() => Promise<void>> {
   const warn = (event: string) => (error: unknown) => log.warn({ event, err: error }, 'Sign of life not written')
   const wasUnclean = await appliance.open().catch(warn('appliance.open_failed'))
   if (wasUnclean === true) log.info({ event: 'appliance.unclean_end' }, 'Numbers skipped after an unclean end')

@@ -9,7 +9,7 @@ import type { Db } from '../../db/db.ts'
 import { newestEvent } from '../../events/outbox.ts'
 import { lastActivity } from '../accounts.ts'
 import { newestInbound } from '../inbound-log.ts'
-import { Appliance } from './appliance.ts'
+import { DataFolderIdentity } from './appliance.ts'
 import { checkIdentity } from './identity.ts'
 
 export interface OpenDeps {
@@ -24,13 +24,13 @@ export interface OpenDeps {
 }
 
 /** @throws ProductError what {@link checkIdentity} throws */
-export async function openAppliance({ writtenAt, ...deps }: OpenDeps): Promise<Appliance> {
+export async function openDataFolderIdentity({ writtenAt, ...deps }: OpenDeps): Promise<DataFolderIdentity> {
   const now = deps.clock.now()
   const row = await checkIdentity({
     ...deps,
     lastSeenAt: async () => firstSeen(await newestRow(deps.db), writtenAt, now),
   })
-  return new Appliance(deps, row)
+  return new DataFolderIdentity(deps, row)
 }
 
 /** When (ms) the newest row of the tables that grow was written; null where there is none. */

@@ -1,7 +1,7 @@
 // Everybody a mailbox has exchanged mail with, once each: what filters for a part of a name or address look through.
 
 import type { Reader, Tx } from '../../db/db.ts'
-import type { Address, ParsedMail } from '../../mime/message.ts'
+import type { Address, ParsedMessage } from '../../mime/message.ts'
 import type { Fragment } from '../folders.ts'
 import type { People, PeoplePart } from '../search/text.ts'
 
@@ -11,7 +11,7 @@ export const PEOPLE_PER_MESSAGE = 250
 export const PEOPLE_PER_FILTER = 100
 
 /** Notes the people of a mail. @returns their numbers by part */
-export async function notePeople(tx: Tx, account: number, mail: ParsedMail): Promise<People> {
+export async function notePeople(tx: Tx, account: number, mail: ParsedMessage): Promise<People> {
   const known = new Map<string, number>()
   const numbersOf = async (addresses: Address[]) => {
     const numbers = new Set<number>()

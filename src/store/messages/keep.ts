@@ -2,7 +2,7 @@
 
 import { newId } from '../../base/ids.ts'
 import type { Row, Tx } from '../../db/db.ts'
-import type { AttachmentPart, ParsedMail } from '../../mime/message.ts'
+import type { AttachmentPart, ParsedMessage } from '../../mime/message.ts'
 import { countAttachments } from '../accounts.ts'
 import type { BlobNamer } from '../blob-names.ts'
 import type { Flags, MessageAuthentication } from '../records.ts'
@@ -22,7 +22,7 @@ export interface NewMessage {
   /** Gives the public names of content in this mailbox. */
   nameOf: BlobNamer
   sizeBytes: number
-  mail: ParsedMail
+  mail: ParsedMessage
   envelope: { mailFrom: string; rcptTo: string }
   authentication: MessageAuthentication
   spam: { score: number; isSpam: boolean; reasons: string[] }

@@ -4,7 +4,7 @@ import type { Clock } from '../../base/clock.ts'
 import { conflict, ProductError } from '../../base/errors.ts'
 import type { Db, Reader } from '../../db/db.ts'
 import { pageOf } from '../../db/page.ts'
-import { type Bodies, type Field, type ReadBytes, readBodies, readHeader } from '../../mime/view.ts'
+import { type DecodedBodies, type DecodedField, type ReadBytes, readBodies, readHeader } from '../../mime/view.ts'
 import { type Accounts, readState, writeState } from '../accounts.ts'
 import type { Blobs } from '../blobs.ts'
 import { tooOld } from '../changes.ts'
@@ -158,7 +158,7 @@ export class Messages {
    * The text and HTML of a message, each cut at `chars` code points. Only the bytes of the parts shown are read.
    * @returns undefined when there is no such message
    */
-  async bodies(account: Account, id: string, chars: number): Promise<Bodies | undefined> {
+  async bodies(account: Account, id: string, chars: number): Promise<DecodedBodies | undefined> {
     const kept = await keptStructure(this.#parts.db.read, account, id)
     return kept && readBodies(this.#bytesOf(kept), kept, chars)
   }
@@ -170,7 +170,7 @@ export class Messages {
   }
 
   /** The header fields in the order of the mail, decoded; undefined when there is no such message. */
-  async headers(account: Account, id: string): Promise<Field[] | undefined> {
+  async headers(account: Account, id: string): Promise<DecodedField[] | undefined> {
     const kept = await keptStructure(this.#parts.db.read, account, id)
     return kept && readHeader(this.#bytesOf(kept), kept)
   }

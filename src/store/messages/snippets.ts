@@ -3,9 +3,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Reader } from '../../db/db.ts'
 import { HTML_MAX, htmlToText } from '../../html/visible-text.ts'
-import { type Passage, sortParts } from '../../mime/bodies.ts'
+import { type BodyText, sortParts } from '../../mime/bodies.ts'
 import type { Part } from '../../mime/message.ts'
-import { partText, SEARCH_TEXT_MAX, stretchOf } from '../../mime/parse.ts'
+import { byteRangeOf, partText, SEARCH_TEXT_MAX } from '../../mime/parse.ts'
 import type { Blobs } from '../blobs.ts'
 import type { Account } from '../records.ts'
 import { type Excerpt, firstExcerpt, type Sought, soughtIn, wholeExcerpt } from '../search/found.ts'
@@ -67,7 +67,7 @@ async function bodyExcerpt(looking: Looking, row: Row, sought: readonly Sought[]
   const { root } = JSON.parse(row.structure) as { root: Part | null }
   if (sought.length === 0 || root === null) return null
   let room = SEARCH_TEXT_MAX
-  for (const passage of sortParts(root).passages) {
+  for (const passage of sortParts(root).texts) {
     if (room <= 0 || looking.bytes <= 0) break
     const text = await passageText(looking, row.blob, passage, room)
     const excerpt = await firstExcerpt(text, sought)
@@ -81,11 +81,11 @@ async function bodyExcerpt(looking: Looking, row: Row, sought: readonly Sought[]
 async function passageText(
   looking: Looking,
   blob: Uint8Array,
-  { plain, html }: Passage,
+  { plain, html }: BodyText,
   room: number,
 ): Promise<string> {
   const read = async (part: Part, characters: number) => {
-    const { start, end } = stretchOf(part, characters)
+    const { start, end } = byteRangeOf(part, characters)
     looking.bytes -= end - start
     const bytes = await looking.blobs.bytes(blob, start, end)
     return partText(bytes, { ...part, bodyStart: 0, bodyEnd: bytes.length }, characters)

@@ -1,7 +1,7 @@
 // Counts what happens to mail, in the unit of work in which it happens: no fact is counted twice, and none is lost.
 
 import type { Tx } from '../../db/db.ts'
-import { Gathered } from '../../db/gathered.ts'
+import { DeferredWrites } from '../../db/deferred-writes.ts'
 import { type CountRow, type Counts, HOUR_MS, noCounts, Tally } from './tally.ts'
 
 /** Something that happened to one copy of a mail. */
@@ -25,7 +25,7 @@ export interface Fact {
 const PLACE = -1
 
 export class Counters {
-  readonly #rows = new Gathered<CountRow>(async (tx, rows) => {
+  readonly #rows = new DeferredWrites<CountRow>(async (tx, rows) => {
     const tally = new Tally()
     for (const row of rows) tally.add(row)
     await tally.write(tx)

@@ -3,7 +3,7 @@
 import { newId } from '../../base/ids.ts'
 import { sha256 } from '../../base/secrets.ts'
 import type { SqlValue, Tx } from '../../db/db.ts'
-import type { Address, ParsedMail } from '../../mime/message.ts'
+import type { Address, ParsedMessage } from '../../mime/message.ts'
 import { normaliseSubject } from '../../mime/references.ts'
 import { lastNumber } from '../changes.ts'
 
@@ -19,7 +19,7 @@ const REF_BYTES = 16
 /** What a message brings to the thread it joins. */
 export interface Joining {
   account: number
-  mail: ParsedMail
+  mail: ParsedMessage
   receivedAt: number
   unread: boolean
   /** False when it lies in Junk or Trash only. */
@@ -82,7 +82,7 @@ export async function nameLastMessage(
 }
 
 /** Own id first, then what it refers to, nearest first: the last ids of References are the closest relatives. */
-function refsOf(mail: ParsedMail): string[] {
+function refsOf(mail: ParsedMessage): string[] {
   const ids = new Set<string>()
   if (mail.messageId !== null) ids.add(mail.messageId)
   for (const id of mail.inReplyTo) ids.add(id)
@@ -209,12 +209,12 @@ async function remember(tx: Tx, account: number, thread: number, refs: readonly 
   )
 }
 
-function peopleOf(mail: ParsedMail): Address[] {
+function peopleOf(mail: ParsedMessage): Address[] {
   return [...mail.from, ...mail.to, ...mail.cc].map((person) => ({ ...person, email: person.email.toLowerCase() }))
 }
 
 /** Distinct addresses, first seen first (decisions §10.5). */
-function addPeople(known: Address[], mail: ParsedMail): Address[] {
+function addPeople(known: Address[], mail: ParsedMessage): Address[] {
   return withPeople(known, peopleOf(mail))
 }
 

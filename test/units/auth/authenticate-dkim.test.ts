@@ -34,7 +34,7 @@ function zoneOfLines(text: string): Zone {
 /** Mail::DKIM takes drafts of 2005 for good; the RFCs that followed do not. */
 const NOT_BY_RFC = new Map([['mine_ietf01_3.txt', 'RFC 6376 3.5: v= is missing, and q=dns is no query method']])
 
-test('mails of Mail::DKIM', { skip: fixturesMissing('dkim/mail-dkim') }, async (t) => {
+test('messages of Mail::DKIM', { skip: fixturesMissing('dkim/mail-dkim') }, async (t) => {
   const folder = fixtures('dkim/mail-dkim')!
   const zone = zoneOfLines(readFileSync(`${folder}/FAKE_DNS.dat`, 'latin1'))
   const rows = readFileSync(`${folder}/expected.tsv`, 'utf8').trim().split('\n').slice(1)
@@ -59,7 +59,7 @@ const OTHERS = new Map([
   ['rfc6376-A.2-body_modified.eml', { dkim: 'fail', fromAligned: false, dmarc: 'none' }],
 ])
 
-test('mails of dkim_verifier', { skip: fixturesMissing('dkim/dkim_verifier') }, async (t) => {
+test('messages of dkim_verifier', { skip: fixturesMissing('dkim/dkim_verifier') }, async (t) => {
   const folder = fixtures('dkim/dkim_verifier')!
   const records = JSON.parse(readFileSync(`${folder}/dns-txt.json`, 'utf8')) as Record<string, string>
   const zone: Zone = {}
@@ -82,7 +82,7 @@ test('mails of dkim_verifier', { skip: fixturesMissing('dkim/dkim_verifier') }, 
   }
 })
 
-test('mails of mail-auth, DKIM and ARC', { skip: fixturesMissing('dkim/mail-auth') }, async () => {
+test('messages of mail-auth, DKIM and ARC', { skip: fixturesMissing('dkim/mail-auth') }, async () => {
   const files = readdirSync(fixtures('dkim/mail-auth')!).map((name) => `dkim/mail-auth/${name}`)
   for (const file of [...files, 'arc/mail-auth/002.txt']) {
     const text = crlf(readFileSync(fixtures(file)!)).toString('latin1')

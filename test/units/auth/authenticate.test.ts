@@ -34,7 +34,7 @@ const ZONE: Zone = {
   's1._domainkey.sender.test': { TXT: [key.record] },
 }
 
-test('a mail that is in order, against a real name server', async () => {
+test('a valid message, against a real name server', async () => {
   await using dns = await startDns(ZONE)
   const resolver = openResolver({ servers: [dns.address], clock: systemClock })
   const mail = signMail(mailFrom('Ann <ann@sender.test>'), { key, domain: 'sender.test' })
@@ -52,7 +52,7 @@ test('a mail that is in order, against a real name server', async () => {
           selector: 's1',
           algorithm: 'ed25519-sha256',
           result: 'pass',
-          reason: 'The signature is good.',
+          reason: 'The signature is valid.',
           aligned: true,
         },
       ],
@@ -356,7 +356,7 @@ interface SpoofingCase {
   data: Record<'from_header' | 'to_header' | 'subject_header' | 'other_headers' | 'body', string>
 }
 
-test('spoofing: nobody passes for legitimate.com', { skip: fixturesMissing('spoofing') }, async (t) => {
+test('spoofing: no message passes for legitimate.com', { skip: fixturesMissing('spoofing') }, async (t) => {
   for (const forged of fixtureJson<SpoofingCase[]>('spoofing/espoofer-cases.json')) {
     await t.test(forged.id, async () => {
       const { from_header, to_header, subject_header, other_headers, body } = forged.data
@@ -507,7 +507,7 @@ test('huge records are answered, not believed', async () => {
   await resolver.close()
 })
 
-test('bytes that are hardly a mail get a verdict too', async () => {
+test('malformed messages get a verdict too', async () => {
   const mails = [
     `From: ann@sender.test\r\nSubject: \0\xff\xfe\x80\r\n\xe4: x\r\n\r\nbody`,
     'From: ann@sender.test',

@@ -32,14 +32,14 @@ const both = (result: string) => [
   ['s2', 'ed25519-sha256', result],
 ]
 
-test('both algorithms verify, whatever the mail holds', async () => {
+test('both algorithms verify, for any message', async () => {
   for (let seed = 0; seed < 30; seed++) {
     const mail = compose(randomDraft(new Random(3000 + seed))).bytes
     assert.deepEqual(await judge(await signed(mail)), both('pass'), `seed ${3000 + seed}`)
   }
 })
 
-test('bodies that are nothing but line breaks, and mails without one', async () => {
+test('bodies that are nothing but line breaks, and messages without a body', async () => {
   for (const body of ['', '\r\n', '\r\n\r\n\r\n', ' \t\r\n', ' a\r\n\r\n', 'a', 'a \t b\t\r\n']) {
     const mail = Buffer.from(`From: a@shop.test\r\nSubject: a\r\n\r\n${body}`)
     assert.deepEqual(await judge(await signed(mail)), both('pass'), JSON.stringify(body))

@@ -2,17 +2,17 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { openWake, type Wake } from '../../../src/base/notifier.ts'
+import { type Notifier, openNotifier } from '../../../src/base/notifier.ts'
 
-const heard = (wake: Wake) => new Promise<readonly number[]>((resolve) => wake.listen('accounts', resolve))
+const heard = (wake: Notifier) => new Promise<readonly number[]>((resolve) => wake.listen('accounts', resolve))
 
-test('what was rung for in one turn is told at once, here and in other threads of the house', async () => {
-  const [one, other, stranger] = [openWake('/a'), openWake('/a'), openWake('/b')]
+test('notifications of one turn are combined, in this thread and in others', async () => {
+  const [one, other, stranger] = [openNotifier('/a'), openNotifier('/a'), openNotifier('/b')]
   const strange: unknown[] = []
   stranger.listen('accounts', (subjects) => strange.push(subjects))
   one.listen('deliver', () => assert.fail('another bell'))
   const [here, there] = [heard(one), heard(other)]
-  for (const account of [7, 8, 7]) one.ring('accounts', account)
+  for (const account of [7, 8, 7]) one.notify('accounts', account)
   assert.deepEqual(
     [await here, await there],
     [
@@ -21,10 +21,10 @@ test('what was rung for in one turn is told at once, here and in other threads o
     ],
   )
   const next = heard(other)
-  one.ring('accounts', 9)
+  one.notify('accounts', 9)
   assert.deepEqual(await next, [9])
   assert.deepEqual(strange, [])
   // A commit may come to its end after the house has closed its bells.
-  one.ring('accounts', 10)
+  one.notify('accounts', 10)
   for (const wake of [one, other, stranger]) wake.close()
 })

@@ -41,7 +41,7 @@ test('of IPv6 only 2000::/3 is open, without its special ranges', () => {
   for (const address of special) assert.equal(isPublicAddress(address), false, address)
 })
 
-test('decimal, octal, hexadecimal and short forms are judged by what they mean', () => {
+test('decimal, octal, hexadecimal and short forms are evaluated by their value', () => {
   for (const text of ['2130706433', '0x7f000001', '0177.0.0.1', '127.1', '0x7f.1', '192.168.257']) {
     assert.equal(isPublicAddress(text), false, text)
   }

@@ -74,7 +74,7 @@ test('addresses inside are refused however they are written', async (t) => {
   assert.equal(came.length, 0)
 })
 
-test('an answer is told with its start; the rest of a flood is not taken', async () => {
+test('the beginning of a response is returned; the rest is not read', async () => {
   hook.answer((_told, response) => response.end('ok'))
   const plain = await post()
   assert.deepEqual([plain.status, plain.accepted, plain.body, plain.problem], [200, true, 'ok', null])
@@ -117,7 +117,7 @@ test('who hangs, drips or hangs up is given up in time', async () => {
   assert.equal((await post()).status, 0)
 })
 
-test('a certificate for another name, no TLS at all, nobody there, and no such name', async (t) => {
+test('a certificate for another name, no TLS, a closed port, and an unknown name', async (t) => {
   const { server, port, came } = await counter()
   t.after(() => server.close())
   assert.equal((await post(`https://other.test:${hook.port}/`)).problem, 'tls_error')

@@ -52,7 +52,7 @@ describe('the vault', () => {
 const isId = (kind: IdKind, id: string) => new RegExp(idPattern(kind)).test(id)
 
 describe('ids', () => {
-  it('have their prefix and 24 characters, and are told apart by kind', () => {
+  it('have their prefix and 24 characters, and differ by kind', () => {
     const kinds = Object.keys(ID_PREFIX) as IdKind[]
     for (const kind of kinds) {
       const id = newId(kind)

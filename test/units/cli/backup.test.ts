@@ -125,7 +125,7 @@ describe('an archive is believed only as a whole', () => {
       [/is no whole backup/, (manifest) => manifest.files.splice(3, 1, manifest.files[0]!)],
       [/made by a newer version of Mailstead/, (manifest) => Object.assign(manifest, { version: 3 })],
       [/made by a newer version of Mailstead/, (manifest) => Object.assign(manifest.forms, { mail: 9999 })],
-      [/does not hold what it says/, (manifest) => Object.assign(manifest.counts, { messages: 1 })],
+      [/does not match its manifest/, (manifest) => Object.assign(manifest.counts, { messages: 1 })],
     ]
     for (const [sentence, change] of rows) await unbelieved(declaring(change), sentence)
   })
@@ -144,7 +144,7 @@ describe('where it is written', () => {
     await mkdir(folder)
     await writeFile(join(folder, 'README.md'), 'this may stay')
     const free = lockFolder(folder)
-    await cli.refused(['restore', good, '--data', folder], 'Another Mailstead works on')
+    await cli.refused(['restore', good, '--data', folder], 'Another Mailstead is running on')
     free()
     assert.equal((await cli.json('restore', good, '--data', folder)).secret_fits, true)
     await cli.refused(['restore', good, '--data', folder], 'is not empty')
@@ -170,10 +170,10 @@ describe('where it is written', () => {
   })
 
   it('a backup takes a new file in a folder that is there, of a data folder', async () => {
-    await cli.refused(['backup', good], 'is there already')
+    await cli.refused(['backup', good], 'already exists')
     await cli.refused(['backup', join(root, 'none/x')], 'The folder of')
     const other = new Commands({ DATA_DIR: join(root, 'nowhere') })
-    await other.refused(['backup', join(root, 'x')], 'is no data folder of Mailstead')
+    await other.refused(['backup', join(root, 'x')], 'is not a data folder of Mailstead')
     await assert.rejects(stat(join(root, 'nowhere')), { code: 'ENOENT' })
   })
 
@@ -216,7 +216,7 @@ describe('cut short', () => {
     sink.destroy()
     assert.deepEqual((await readdir(folder)).sort(), ['lock.db', 'restoring'])
     const there = new Commands({ DATA_DIR: folder })
-    await there.refused(['setup'], 'A restore into', 'was cut short')
+    await there.refused(['setup'], 'A restore into', 'was interrupted')
     const [finding] = JSON.parse((await there.run('doctor', '--json')).out[0]!).findings
     assert.match(finding.says, /^A restore into .* was cut short\.$/)
     assert.equal((await there.json('restore', good)).secret_fits, true)

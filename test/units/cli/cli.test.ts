@@ -122,7 +122,7 @@ describe('the way of a new appliance', () => {
     assert.equal(early.code, 1)
     assert.match(
       early.err[0]!,
-      /^mailstead: example\.org is not verified: _mail-verify\.example\.org lacks its record\.$/,
+      /^mailstead: example\.org is not verified: _mail-verify\.example\.org has no verification record\.$/,
     )
     assert.equal(JSON.parse(early.out[0]!).verification_status, 'pending')
     dns.zone[proof[1]!] = { TXT: [proof[2]!] }
@@ -294,10 +294,10 @@ describe('people and agents', () => {
     await json('setup', '--team-name', 'Ours')
     await refused(['login-link', 'ana@people.test'], 'ana@people.test belongs to no team', 'mailstead member add')
     await refused(['member', 'add', 'ana@people.test', '--role', 'king'], 'owner, admin, member, viewer')
-    await refused(['member', 'add', 'not an address'], 'must be one address')
+    await refused(['member', 'add', 'not an address'], 'must be a single email address')
     const member = await json('member', 'add', 'Ana@people.test')
     assert.deepEqual([member.email, member.role], ['ana@people.test', 'owner'])
-    await refused(['member', 'add', 'ana@people.test'], 'belongs to the team already')
+    await refused(['member', 'add', 'ana@people.test'], 'is already a member of the team')
     const { url } = await json('login-link', 'ana@people.test')
     assert.match(url, /^http:\/\/localhost:8080\/owner\/session\/[\w-]{43}$/)
   })
@@ -325,7 +325,7 @@ describe('people and agents', () => {
       dry_run: true,
     })
     await refused(['agent', 'revoke-all'], '--since')
-    await refused(['agent', 'revoke', 'x'], 'x is no id of an agent')
+    await refused(['agent', 'revoke', 'x'], 'x is not the id of an agent')
     await refused(['agent', 'revoke', `areg_${'a'.repeat(24)}`], 'There is no such registration')
     await refused(['agent', 'registration', 'maybe'], 'on or off')
   })

@@ -8,13 +8,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, it } from 'node:test'
 import { runCli } from '../../../src/cli/cli.ts'
-import { judgeAccounts } from '../../../src/cli/doctor/accounts.ts'
-import { judgeQueue, judgeWebhooks } from '../../../src/cli/doctor/backlog.ts'
+import { accountFindings } from '../../../src/cli/doctor/accounts.ts'
+import { queueFinding, webhookFinding } from '../../../src/cli/doctor/backlog.ts'
 import type { Finding } from '../../../src/cli/doctor/finding.ts'
-import { judgeFree, lookAtCertificate } from '../../../src/cli/doctor/machine.ts'
+import { checkCertificate, freeSpaceFinding } from '../../../src/cli/doctor/machine.ts'
 import { reverseName } from '../../../src/cli/doctor/mail-host.ts'
-import { lookAtWayIn, lookAtWayOut } from '../../../src/cli/doctor/outside.ts'
-import { DIALOGUE_MAX, lookAtSmtp } from '../../../src/cli/doctor/smtp-port.ts'
+import { checkInboundPort, checkOutboundPort } from '../../../src/cli/doctor/outside.ts'
+import { checkSmtp, DIALOGUE_MAX } from '../../../src/cli/doctor/smtp-port.ts'
 import { selfSigned } from '../../../src/config/certificate.ts'
 import { loadConfig } from '../../../src/config/load.ts'
 import type { Provider } from '../../../src/outbound/records.ts'
@@ -70,14 +70,12 @@ describe('beside a running appliance', () => {
     dns.zone = {}
     const seen = await look()
     assert.equal(seen.code, 1)
-    assert.match(seen.err[0]!, /^mailstead: \d+ of \d+ findings need somebody to act\.$/)
+    assert.match(seen.err[0]!, /^mailstead: \d+ of \d+ checks failed\.$/)
     assert.deepEqual(levels(seen, 'mail_host'), ['fail'])
     const domain = seen.findings.filter(({ says }) => says.startsWith('shop-of-ana.org: '))
     assert.deepEqual(
       domain.filter(({ level }) => level === 'fail').map(({ says }) => says),
-      [
-        'shop-of-ana.org: the verification record at _mail-verify.shop-of-ana.org is not as it should be; nothing was found.',
-      ],
+      ['shop-of-ana.org: the verification record at _mail-verify.shop-of-ana.org is wrong; nothing was found.'],
     )
     assert.ok(domain.some(({ says }) => says.includes('the mx record')))
     assert.deepEqual(levels(seen, 'smtp'), ['ok'])
@@ -122,7 +120,10 @@ describe('beside a running appliance', () => {
     assert.deepEqual(advice, ['Set it to: 10 mx.mail-host.org', 'Set it to: v=spf1 include:_spf.mx.mail-host.org -all'])
     dns.zone['4.0.41.198.in-addr.arpa'] = { PTR: ['host-4.isp.net'] }
     const named = (await look()).findings.find(({ check }) => check === 'reverse_dns')!
-    assert.deepEqual([named.level, named.says], ['warn', '198.41.0.4 is called host-4.isp.net, not mx.mail-host.org.'])
+    assert.deepEqual(
+      [named.level, named.says],
+      ['warn', 'The PTR record of 198.41.0.4 is host-4.isp.net, not mx.mail-host.org.'],
+    )
     dns.zone['mx.mail-host.org'] = { A: ['10.0.0.8'] }
     const inside = await look()
     assert.deepEqual([levels(inside, 'mail_host'), levels(inside, 'reverse_dns')], [['warn'], []])
@@ -158,10 +159,10 @@ describe('sending accounts', () => {
     const one = { id: 'dprov_1', teamId: 'team_1', name: 'Relay', updatedAt: 0, statusReason: 'auth: no' }
     const many = (status: 'error' | 'pending', count: number) =>
       Array.from({ length: count }, () => ({ ...one, status })) as Provider[]
-    const findings = judgeAccounts(many('error', 53), 0, 0)
-    assert.deepEqual([findings.length, findings.at(-1)!.says], [51, '3 more sending accounts are in trouble.'])
+    const findings = accountFindings(many('error', 53), 0, 0)
+    assert.deepEqual([findings.length, findings.at(-1)!.says], [51, '3 more sending accounts have a problem.'])
     assert.deepEqual(
-      [3_599_999, 3_600_000].map((now) => judgeAccounts(many('pending', 1), 2, now)[0]!.level),
+      [3_599_999, 3_600_000].map((now) => accountFindings(many('pending', 1), 2, now)[0]!.level),
       ['ok', 'warn'],
     )
   })
@@ -187,16 +188,16 @@ describe('the machine', () => {
   })
 
   it('judges free space, lateness and certificates by their bounds', async () => {
-    const free = [99, 100, 1023, 1024].map((mib) => judgeFree(mib * 2 ** 20).level)
+    const free = [99, 100, 1023, 1024].map((mib) => freeSpaceFinding(mib * 2 ** 20).level)
     assert.deepEqual(free, ['fail', 'warn', 'warn', 'ok'])
-    const queue = [-1, 899_999, 900_000, DAY_MS].map((late) => judgeQueue(1, late).level)
+    const queue = [-1, 899_999, 900_000, DAY_MS].map((late) => queueFinding(1, late).level)
     assert.deepEqual(queue, ['ok', 'ok', 'warn', 'fail'])
-    assert.deepEqual([judgeWebhooks(0, 0).level, judgeWebhooks(2, 900_000).level], ['ok', 'warn'])
+    assert.deepEqual([webhookFinding(0, 0).level, webhookFinding(2, 900_000).level], ['ok', 'warn'])
     const { cert, key } = await selfSigned('mx.mail-host.org', NOW, NOW + 20 * DAY_MS)
     assert.ok(createPrivateKey(key))
     const at = (days: number, host = 'mx.mail-host.org') =>
-      lookAtCertificate(cert, [host], NOW + days * DAY_MS).map(({ level, says }) => `${level} ${says.slice(0, 30)}`)
-    assert.deepEqual(at(1), ['warn The certificate is signed by i'])
+      checkCertificate(cert, [host], NOW + days * DAY_MS).map(({ level, says }) => `${level} ${says.slice(0, 30)}`)
+    assert.deepEqual(at(1), ['warn The certificate is self-signed'])
     assert.deepEqual(at(15)[0], 'warn The certificate ends in 5 days')
     assert.deepEqual(at(1, 'other.org')[0], 'warn The certificate does not name ')
     assert.deepEqual(at(21), ['fail The certificate ended at 2026-'])
@@ -218,7 +219,7 @@ describe('settings that are wrong together', () => {
     const agents = { AGENT_MAILBOX_DOMAIN: 'agents.shop.org' }
     assert.match((await said({ ...origins, ...agents })).join(), /^APP_ORIGIN is http:[^,]+clear\.$/)
     const right = { ...origins, ...agents, APP_ORIGIN: 'https://mail.shop.org' }
-    assert.deepEqual(await said(right), ['The settings go together.'])
+    assert.deepEqual(await said(right), ['The settings are consistent.'])
     const lax = await look({ ...env, ...right, SIGN_IN_LINKS_TO_LOCAL: 'true' })
     assert.deepEqual(levels(lax, 'settings'), ['warn'])
     assert.match(
@@ -243,7 +244,7 @@ describe('our port', () => {
     const { port } = server.address() as { port: number }
     try {
       const config = loadConfig({ ...env, SMTP_PORT: String(port), PROXY_PROTOCOL_FROM: proxied })
-      return await lookAtSmtp(config, 200)
+      return await checkSmtp(config, 200)
     } finally {
       for (const socket of sockets) socket.destroy()
       server.close()
@@ -265,7 +266,7 @@ describe('our port', () => {
     await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
     const { port } = server.address() as { port: number }
     await new Promise((done) => server.close(done))
-    const { level, says } = await lookAtSmtp(loadConfig({ ...env, SMTP_PORT: String(port) }))
+    const { level, says } = await checkSmtp(loadConfig({ ...env, SMTP_PORT: String(port) }))
     assert.equal(level, 'warn')
     assert.match(says, /does not run/)
   })
@@ -295,7 +296,7 @@ describe('port 25', () => {
 
   it('leads to us when it greets by our name', async () => {
     const resolver = zoneResolver({ 'mx.mail-host.org': { A: ['127.0.0.1'] } })
-    const wayIn = (port: number) => lookAtWayIn(resolver, loadConfig(env), port)
+    const wayIn = (port: number) => checkInboundPort(resolver, loadConfig(env), port)
     assert.deepEqual(levelsOf(await greeted('220 mx.mail-host.org ESMTP\r\n', wayIn)), ['port_25_in ok'])
     assert.deepEqual(levelsOf(await greeted('220 other.org ESMTP\r\n', wayIn)), ['port_25_in fail'])
     assert.deepEqual(levelsOf(await greeted('554 no\r\n', wayIn)), ['port_25_in warn'])
@@ -306,7 +307,7 @@ describe('port 25', () => {
     const wayOut =
       (zone: Zone, more: Record<string, string> = {}) =>
       (port: number) =>
-        lookAtWayOut(zoneResolver(zone), loadConfig({ ...env, DIRECT_PORT: String(port), ...more }))
+        checkOutboundPort(zoneResolver(zone), loadConfig({ ...env, DIRECT_PORT: String(port), ...more }))
     const both = { 'gmail.com': others, 'outlook.com': others }
     assert.deepEqual(levelsOf(await greeted('220 mx.other.org\r\n', wayOut(both))), ['port_25_out ok'])
     assert.deepEqual(levelsOf(await greeted('220 mx.other.org\r\n', wayOut({ 'outlook.com': others }))), [

@@ -103,11 +103,11 @@ test('keys are issued with permissions and an end, listed and ended by their id 
     '… and more: see --limit.',
   )
   await cli.refused(['key', 'revoke', newId('key')], 'There is no key')
-  await cli.refused(['key', 'revoke', made.key], 'is no id of a key')
+  await cli.refused(['key', 'revoke', made.key], 'is not the id of a key')
   await cli.refused(['key', 'create', '--team', 'Shop', '--expires', 'soon'], 'soon is no time')
   await cli.refused(
     ['key', 'create', '--team', 'Shop', '--role', 'root:full', '--permissions', 'domain.read'],
-    'one of role',
+    'exactly one of',
   )
   await cli.refused(['key', 'list', '--team', 'Shop', '--status', 'lost'], 'active, expired, revoked')
   await cli.refused(['key', 'list', '--team', 'Shop', '--limit', '0'], 'from 1 to 1000')
@@ -169,7 +169,7 @@ test('requests for more are listed, granted and refused', async () => {
   assert.deepEqual([granted.status, granted.approved_daily_limit, granted.decision_note], ['approved', 400, 'Fine.'])
   assert.equal((await cli.json('limit-request', 'deny', await wish(), '--note', 'No.')).status, 'denied')
   await cli.refused(['limit-request', 'deny', first], 'approved already')
-  await cli.refused(['limit-request', 'deny', 'x'], 'is no id of a request')
+  await cli.refused(['limit-request', 'deny', 'x'], 'is not the id of a request')
 })
 
 test('agents are listed as the API lists them', async () => {

@@ -137,7 +137,7 @@ describe('as a process', () => {
       assert.deepEqual(await out, [])
       assert.equal(
         (await err!).join(''),
-        `mailstead: 127.0.0.1 port ${port} is in use by another program, or by a Mailstead that runs already: stop it, or set ${setting} to another one.\n`,
+        `mailstead: 127.0.0.1 port ${port} is in use by another program or another Mailstead. Stop it, or set ${setting} to another one.\n`,
       )
       await assert.rejects(stat(env.DATA_DIR), { code: 'ENOENT' })
     }
@@ -192,6 +192,6 @@ describe('as a process', () => {
       [],
       'an end that was asked for is no error',
     )
-    assert.equal(entries.at(-1)!.msg, 'closed')
+    assert.equal(entries.at(-1)!.msg, 'Mailstead stopped')
   })
 })

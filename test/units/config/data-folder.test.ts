@@ -22,7 +22,7 @@ const open = (env: Record<string, string> = {}) =>
 const modeOf = async (path: string) => (await stat(path)).mode & 0o777
 
 describe('an empty folder', () => {
-  it('gets a secret and a certificate nobody else can read', async () => {
+  it('gets a secret and a certificate that other users cannot read', async () => {
     const folder = await open()
     assert.equal(folder.path, dir)
     assert.equal(await modeOf(join(dir, 'keys')), 0o700)
@@ -37,7 +37,7 @@ describe('an empty folder', () => {
     assert.equal(Math.round(years), 10)
   })
 
-  it('gets the same secret from whoever opens it first', async () => {
+  it('gets the same secret when opened concurrently', async () => {
     const opened = await Promise.all(Array.from({ length: 8 }, () => open()))
     for (const { secret } of opened) assert.deepEqual(secret, opened[0]!.secret)
     assert.deepEqual((await readdir(join(dir, 'keys'))).toSorted(), ['app-secret', 'smtp.pem'])
@@ -105,8 +105,8 @@ describe('what is wrong is said in one sentence that names it', () => {
     await says({}, join(dir, 'keys'), 'is a file')
   })
 
-  it('a folder that cannot be made, instead of trying for ever', { timeout: 10_000 }, async () => {
-    await says({ DATA_DIR: '/proc/mailstead/data' }, '/proc/mailstead', 'cannot be made', 'DATA_DIR')
+  it('a folder that cannot be created, instead of trying for ever', { timeout: 10_000 }, async () => {
+    await says({ DATA_DIR: '/proc/mailstead/data' }, '/proc/mailstead', 'cannot be created', 'DATA_DIR')
   })
 
   it('a folder that cannot be written', async () => {
@@ -127,7 +127,7 @@ describe('what is wrong is said in one sentence that names it', () => {
     await says({ DATA_DIR: '/dev/null/data' }, '/dev/null', 'is a file')
   })
 
-  it('a secret that is lost although there is mail', async () => {
+  it('a missing secret in a folder with a database', async () => {
     await open()
     await writeFile(join(dir, 'mail.db'), '')
     await rm(join(dir, 'keys/app-secret'))
@@ -151,6 +151,6 @@ describe('what is wrong is said in one sentence that names it', () => {
     await says({ TLS_CERT_FILE: join(root, 'none.pem'), TLS_KEY_FILE: key }, 'TLS_CERT_FILE', 'none.pem')
     await says({ TLS_CERT_FILE: cert, TLS_KEY_FILE: join(root, 'none.pem') }, 'TLS_KEY_FILE', 'none.pem')
     await says({ TLS_CERT_FILE: nonsense, TLS_KEY_FILE: key }, 'TLS_CERT_FILE')
-    await says({ TLS_CERT_FILE: cert, TLS_KEY_FILE: key }, 'TLS_KEY_FILE', 'does not belong')
+    await says({ TLS_CERT_FILE: cert, TLS_KEY_FILE: key }, 'TLS_KEY_FILE', 'does not match')
   })
 })

@@ -109,7 +109,7 @@ describe('loadConfig', () => {
       assert.throws(() => loadConfig(env, file + 'x'), { message: words })
     says(
       { GOOGLE_CLIENT_ID: 'id' },
-      /GOOGLE_CLIENT_ID and GOOGLE_CLIENT_SECRET go together; GOOGLE_CLIENT_SECRET is missing/,
+      /GOOGLE_CLIENT_ID and GOOGLE_CLIENT_SECRET must be set together; GOOGLE_CLIENT_SECRET is missing/,
     )
     says({ HTTP_PRT: '80' }, /unknown setting HTTP_PRT\. Did you mean HTTP_PORT\?/)
     says({ SMPT_PORT: '25' }, /Did you mean SMTP_PORT\?/)

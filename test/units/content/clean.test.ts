@@ -113,7 +113,7 @@ describe('hidden text', () => {
 })
 
 describe('pictures and links', () => {
-  test('a picture is its words; one nobody can see leaves nothing', () => {
+  test('an image becomes its alternative text; invisible images leave nothing', () => {
     const html =
       '<img src="https://t.test/p.gif" width="1" height=1 alt="px"><img src=//t.test/l.png alt="Shop"><img src="cid:1" alt="Plan">'
     assert.deepEqual([ofHtml(html).content, ofHtml(html).warnings], ['ShopPlan', ['remote_images_removed']])
@@ -145,7 +145,7 @@ describe('pictures and links', () => {
     ])
   })
 
-  test('domains that are spelled to look like others are told, those of another language are not', () => {
+  test('homoglyph domains are reported, those of another language are not', () => {
     const warned = (url: string) =>
       ofHtml(`<a href="${url}">x</a>`, { links: 'none' }).warnings.includes('homoglyph_domain')
     for (const url of ['https://раypal.com', 'https://xn--pypal-4ve.com/x', 'https://аррӏе.com', 'https://gооgle.com'])
@@ -187,7 +187,7 @@ describe('layout', () => {
     )
   })
 
-  test('cut at code points, counted, and told', () => {
+  test('cut at code points, counted, and reported', () => {
     const { content, truncated, charCount } = ofText('a💥b💥c', { chars: 2 })
     assert.deepEqual([content, truncated, charCount], ['a💥', true, 2])
     assert.deepEqual([ofText('ab', { chars: 2 }).truncated, ofText('', { chars: 0 }).truncated], [false, false])
@@ -219,7 +219,7 @@ describe('quotations', () => {
     assert.deepEqual([ofText('Yes.').quoted, ofText('Yes.').signature], [null, null])
   })
 
-  test('answers between quoted lines stay, a mail that is nothing else is shown, a forwarded one is content', () => {
+  test('answers between quoted lines stay, a message that is nothing else is shown, a forwarded one is content', () => {
     assert.equal(ofText('> a\nNo.\n> b\nYes.').content, 'No.\nYes.')
     assert.deepEqual([ofText('> a\n> b').content, ofText('> a\n> b').quoted], ['> a\n> b', null])
     const forwarded =
@@ -342,7 +342,7 @@ describe('quotations', () => {
     ['差出人: Bob', '送信日時: 2030年1月2日', '宛先: Ana', '件名: Hi'],
   ]
   for (const head of heads) {
-    test(`the head "${head[0]}" begins an earlier mail`, () => {
+    test(`the head "${head[0]}" begins an earlier message`, () => {
       const { content, quoted } = ofText(`Yes.\n\n________________________________\n${head.join('\n')}\n\nReally?`)
       assert.deepEqual([content, quoted], ['Yes.', `________________________________\n${head.join('\n')}\n\nReally?`])
       assert.equal(ofText(`Yes.\n\n${head.join('\n')}\n\nReally?`).content, 'Yes.')
@@ -418,12 +418,12 @@ describe('bounds', () => {
     assert.ok(!lines.some(({ text }) => text === 'end'))
   })
 
-  test('HTML beyond the bound is not looked at, and that is told', () => {
+  test('HTML beyond the bound is not read, and that is reported', () => {
     const { content, truncated } = ofHtml(`<p>start</p>${' '.repeat(HTML_MAX)}<p>end</p>`)
     assert.deepEqual([content, truncated], ['start', true])
   })
 
-  test('lines beyond the bound are not looked at, and that is told', () => {
+  test('lines beyond the bound are not read, and that is reported', () => {
     const many = ofText('a\n'.repeat(LINES_MAX + 1), { chars: 1_000_000 })
     assert.deepEqual([many.content.length, many.truncated], [LINES_MAX * 2 - 1, true])
     for (const html of ['a<br>'.repeat(LINES_MAX + 9), `<pre>${'a\n'.repeat(LINES_MAX + 9)}</pre><p>b`]) {

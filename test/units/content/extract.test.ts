@@ -9,17 +9,17 @@ import { after, describe, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import { zipSync } from 'fflate'
 import { extract } from '../../../src/content/extract/extract.ts'
-import { ENTRIES_MAX, type Found, TEXT_MAX } from '../../../src/content/extract/extracted.ts'
+import { ENTRIES_MAX, type ExtractedContent, TEXT_MAX } from '../../../src/content/extract/extracted-content.ts'
 import { missingProgram } from '../../support/programs.ts'
 import { PYTHON } from '../../support/python.ts'
 
 const read = (content: string | Uint8Array, filename: string, type = 'application/octet-stream') =>
   extract({ bytes: typeof content === 'string' ? Buffer.from(content) : content, filename, type, charset: null })
 
-function parsed(content: string | Uint8Array, filename: string, type?: string): Found {
+function parsed(content: string | Uint8Array, filename: string, type?: string): ExtractedContent {
   const result = read(content, filename, type)
   assert.equal(result.status, 'parsed', JSON.stringify(result))
-  return (result as { found: Found }).found
+  return (result as { found: ExtractedContent }).found
 }
 
 const zipped = (members: Record<string, string | Uint8Array>) =>
@@ -70,7 +70,7 @@ describe('texts', () => {
     assert.deepEqual([text, metadata], ['Fish & Chips\n<z>\n&b;\n', { format: 'xml', root: 'x' }])
   })
 
-  test('HTML without what nobody sees', () => {
+  test('HTML without hidden content', () => {
     const { text, metadata } = parsed('<p>Seen</p><p style="display:none">Not</p>', 'a.html')
     assert.deepEqual([text, metadata.warnings], ['Seen', ['hidden_text_removed']])
   })
@@ -105,7 +105,7 @@ describe('texts', () => {
     assert.equal(read('BEGIN:NOTHING', 'x.ics').status, 'failed')
   })
 
-  test('a mail: who wrote what, and which files came along', () => {
+  test('a message: sender, recipients, text and attachments', () => {
     const mail =
       'From: Ana <a@x.test>\r\nTo: b@x.test\r\nSubject: Hi\r\nContent-Type: multipart/mixed; boundary=b\r\n\r\n--b\r\n\r\nHello\r\n--b\r\nContent-Disposition: attachment; filename=a.txt\r\n\r\nabc\r\n--b--\r\n'
     const { kind, text, metadata } = parsed(mail, 'a.eml')
@@ -182,7 +182,7 @@ describe('documents', () => {
     assert.deepEqual([parsed(ods, 'a.ods').kind, parsed(ods, 'a.ods').text], ['table', 'a\t\tb\n'])
   })
 
-  test('a document that unpacks to more than is read is told as too large, a broken one as failed', () => {
+  test('a document that unpacks to more than is read is reported as too large, a damaged one as failed', () => {
     const bomb = zipped(word('<w:p/>'.repeat(9_000_000)))
     assert.ok(bomb.length < 300_000)
     assert.deepEqual(read(bomb, 'a.docx'), { status: 'too_large' })
@@ -193,7 +193,7 @@ describe('documents', () => {
     assert.equal(read(bent, 'a.docx').status, 'failed')
   })
 
-  test('what nobody looks into', () => {
+  test('unsupported files', () => {
     for (const bytes of [
       '%PDF-1.7\n',
       '{\\rtf1 x}',
@@ -253,7 +253,7 @@ describe('archives, made by the programs people use', { skip: missingProgram(PYT
     )
   })
 
-  test('zip: more members than are told, written for 64 bits', () => {
+  test('zip: more members than are listed, written for 64 bits', () => {
     const { entries, metadata, more } = parsed(file('many.zip'), 'many.zip')
     assert.deepEqual([entries!.length, metadata.files, more], [ENTRIES_MAX, 70_000, true])
   })

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type CleanContent, cleanContent } from '../../../src/content/clean/clean.ts'
-import { parseMail, partText } from '../../../src/mime/parse.ts'
+import { parseMessage, partText } from '../../../src/mime/parse.ts'
 import { findPart } from '../../../src/mime/structure.ts'
 import { fixtureBytes, fixtureJson, fixtureNames, fixturesMissing } from '../../support/fixtures.ts'
 
@@ -21,7 +21,7 @@ function clean(name: string): CleanContent {
   const bytes = fixtureBytes(`${FOLDER}/${name}`)
   if (name.endsWith('.html')) return of({ text: null, html: bytes.toString() })
   if (!name.endsWith('.eml')) return of({ text: bytes.toString().replaceAll('\r\n', '\n'), html: null })
-  const mail = parseMail(bytes)
+  const mail = parseMessage(bytes)
   const [text, html] = [mail.textPart, mail.htmlPart].map((id) => {
     const part = id === null ? undefined : findPart(mail.structure!, id)
     return part ? partText(bytes, part, 1_000_000) : null
@@ -131,13 +131,13 @@ test('HTML that is meant to run somewhere leaves words only', { skip: fixturesMi
   }
 })
 
-test('every mail of the corpora: the same content each time, and no more than there was', () => {
+test('every message of the corpora: the same content each time, and no more than there was', () => {
   const files = [...fixtureNames('corpus/spamassassin', '.txt').slice(0, 120)].map(
     (name) => `corpus/spamassassin/${name}`,
   )
   for (const file of files) {
     const bytes = fixtureBytes(file)
-    const mail = parseMail(bytes)
+    const mail = parseMessage(bytes)
     const [text, html] = [mail.textPart, mail.htmlPart].map((id) => {
       const part = id === null ? undefined : findPart(mail.structure!, id)
       return part ? partText(bytes, part, 1_000_000) : null

@@ -6,10 +6,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { Db, type Tx } from '../../../src/db/db.ts'
-import { Gathered } from '../../../src/db/gathered.ts'
+import { DeferredWrites } from '../../../src/db/deferred-writes.ts'
+import { STATEMENTS_A_TURN } from '../../../src/db/event-loop-turns.ts'
 import { migrate, statements } from '../../../src/db/migrate.ts'
 import { DbThreads } from '../../../src/db/threads.ts'
-import { STATEMENTS_A_TURN } from '../../../src/db/turns.ts'
 
 let folder: string
 let db: Db
@@ -99,7 +99,7 @@ describe('write', () => {
     assert.ok((await names()).includes('after all failed'))
   })
 
-  it('does what is put off to the end in order of its place, whoever put it off', async () => {
+  it('runs deferred work in its order, across units of work', async () => {
     const seen: number[] = []
     const put = (place?: number) =>
       db.write(async (tx) => {
@@ -113,7 +113,7 @@ describe('write', () => {
 
   it('writes what units gathered once for all of a transaction, without that of a failed one', async () => {
     const written: number[][] = []
-    const gathered = new Gathered<number>(async (_tx, all) => {
+    const gathered = new DeferredWrites<number>(async (_tx, all) => {
       written.push([...all])
     }, 0)
     const give = (...numbers: number[]) =>

@@ -266,7 +266,7 @@ describe('the log', () => {
     const read = db.scan.all(long).then(() => {
       reading = false
     })
-    await threads.bringHome(db.file)
+    await threads.checkpoint(db.file)
     assert.ok(reading)
     await read
     await threads.close()

@@ -20,7 +20,7 @@ test('a folder is held by one, and free again when that one ends or is killed', 
   const folder = await mkdtemp(join(tmpdir(), 'mailstead-lock-'))
   t.after(() => rm(folder, { recursive: true, force: true }))
   const free = lockFolder(folder)
-  assert.throws(() => lockFolder(folder), { code: 'conflict', message: /Another Mailstead works on/ })
+  assert.throws(() => lockFolder(folder), { code: 'conflict', message: /Another Mailstead is running on/ })
   free()
 
   const other = spawn(process.execPath, ['--input-type=module', '--eval', HOLDER, folder], { stdio: 'pipe' })

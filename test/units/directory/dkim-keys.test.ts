@@ -1,4 +1,4 @@
-// The keys a domain signs with, against a real name server: the first, the next, those that are done, and what older files hold.
+// DKIM keys of domains against a real name server: first key, rotation, superseded keys, and migration of older databases.
 
 import assert from 'node:assert/strict'
 import { createPublicKey, generateKeyPairSync } from 'node:crypto'
@@ -35,8 +35,8 @@ async function signing(house: TestDirectory, domain: Domain): Promise<string[]> 
   return keys.map(({ selector, algorithm }) => `${selector} ${algorithm}`)
 }
 
-describe('the next key of a domain', () => {
-  it('signs once its record is found; the one before does until then, and is needed for another week', async () => {
+describe('a further key of a domain', () => {
+  it('signs once its record is found; the previous key signs until then, and is needed for another week', async () => {
     await using house = await openTestDirectory()
     const { domains } = house.directory
     const { teamId, domain } = await provenDomain(house)
@@ -80,7 +80,7 @@ describe('the next key of a domain', () => {
     assert.deepEqual(selectors(await domains.rotateKey(teamId, domain.id, 'rsa')), ['s2', 's3'])
   })
 
-  it('is made one at a time, but also when the record of the last is lost', async () => {
+  it('can be added once the last one was found in DNS, even when that record is missing now', async () => {
     await using house = await openTestDirectory()
     const { domains } = house.directory
     const { teamId, domain } = await provenDomain(house)
@@ -98,7 +98,7 @@ describe('the next key of a domain', () => {
     await assert.rejects(domains.rotateKey(await house.team('Two'), domain.id, 'rsa'), failure('not_found'))
   })
 
-  it('of another kind signs beside the first', async () => {
+  it('of another algorithm signs together with the first', async () => {
     await using house = await openTestDirectory()
     const { domains, dkimKeys } = house.directory
     const { teamId, domain } = await provenDomain(house)
@@ -123,7 +123,7 @@ describe('the next key of a domain', () => {
     assert.deepEqual(await signing(house, domain), ['s4 rsa', 's3 ed25519'])
   })
 
-  it('of a name nobody can own signs at once, until DNS says that there is no such key', async () => {
+  it('of a reserved name signs immediately, until DNS definitely has no such record', async () => {
     await using house = await openTestDirectory()
     const { domains } = house.directory
     const teamId = await house.team()
@@ -149,7 +149,7 @@ describe('the next key of a domain', () => {
     assert.deepEqual(await look(), ['verified', true, ['s2 rsa']])
   })
 
-  it('of a name nobody can own is looked for in the next round', async () => {
+  it('of a reserved name is checked in the next round', async () => {
     await using house = await openTestDirectory()
     const { domains } = house.directory
     const teamId = await house.team()
@@ -160,7 +160,7 @@ describe('the next key of a domain', () => {
   })
 })
 
-it('keys go with their domain', async () => {
+it('keys are deleted with their domain', async () => {
   await using house = await openTestDirectory()
   const { teamId, domain } = await provenDomain(house)
   const [key] = await house.directory.dkimKeys.signing(house.db.read, domain.id)
@@ -173,7 +173,7 @@ it('keys go with their domain', async () => {
   assert.equal(await house.directory.dkimKeys.open(house.db.read, key!), undefined)
 })
 
-it('keys of the older form of the tables are taken over', async () => {
+it('keys of the older schema are migrated', async () => {
   await using house = await openTestDirectory()
   const folder = await mkdtemp(join(tmpdir(), 'mailstead-keys-'))
   const db = new Db({ file: join(folder, 'mail.db') })

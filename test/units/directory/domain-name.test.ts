@@ -1,4 +1,4 @@
-// Names of domains: their stored form, and which may be claimed.
+// Domain names: normalisation, and which names may be claimed.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -16,7 +16,7 @@ const config = loadConfig(
   'no-settings-file.json',
 )
 
-test('names have one stored form', () => {
+test('names are normalised', () => {
   const forms: [string, string][] = [
     ['Example.COM', 'example.com'],
     ['müller.example', 'xn--mller-kva.example'],
@@ -30,7 +30,7 @@ test('names have one stored form', () => {
   for (const [written, stored] of forms) assert.equal(domainName(written), stored, written)
 })
 
-test('what is no name has no stored form', () => {
+test('invalid names are rejected', () => {
   const wrong = [
     '',
     '.',
@@ -87,7 +87,7 @@ test('a team may claim host names only', () => {
   }
 })
 
-test('suffixes and reserved names are told by their own labels', () => {
+test('public suffixes and reserved names are recognised by their labels', () => {
   assert.ok(isPublicSuffix('co.uk'))
   assert.ok(!isPublicSuffix('example.co.uk'))
   for (const name of ['a.test', 'a.b.example', 'x.invalid', 'y.localhost']) assert.ok(isReserved(name), name)

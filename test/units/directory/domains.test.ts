@@ -1,4 +1,4 @@
-// Domains against a real name server: claiming, proving, losing, and who receives.
+// Domains against a real name server: creation, verification, lapse, and receiving.
 
 import assert from 'node:assert/strict'
 import { createPublicKey } from 'node:crypto'
@@ -19,7 +19,7 @@ function prove(house: TestDirectory, domain: Domain): void {
 }
 
 describe('create', () => {
-  it('makes a key pair, a token and the records to set', async () => {
+  it('creates a key pair, a token and the records to publish', async () => {
     await using house = await openTestDirectory()
     const teamId = await house.team()
     const domain = await house.directory.domains.create(teamId, 'Shop.Example.ORG')
@@ -45,7 +45,7 @@ describe('create', () => {
     assert.deepEqual(await house.directory.domains.get(teamId, domain.id), domain)
   })
 
-  it('refuses a name the team has, or another has proven, but lets two wait for the same', async () => {
+  it('refuses a name the team has or another team has verified, but allows two pending claims', async () => {
     await using house = await openTestDirectory()
     const { domains } = house.directory
     const [one, two] = [await house.team('One'), await house.team('Two')]
@@ -59,7 +59,7 @@ describe('create', () => {
     await assert.rejects(domains.create(await house.team('Three'), 'example.org'), failure('conflict'))
   })
 
-  it('keeps one of many created at once', async () => {
+  it('creates one of many concurrent ones', async () => {
     await using house = await openTestDirectory()
     const teamId = await house.team()
     const asked = await Promise.allSettled(
@@ -68,7 +68,7 @@ describe('create', () => {
     assert.equal(asked.filter(({ status }) => status === 'fulfilled').length, 1)
   })
 
-  it('takes reserved names as proven, without asking DNS, for one team', async () => {
+  it('verifies reserved names without DNS, for one team', async () => {
     await using house = await openTestDirectory()
     const { domains } = house.directory
     const teamId = await house.team()
@@ -82,7 +82,7 @@ describe('create', () => {
 })
 
 describe('verify', () => {
-  it('tells every record, as it should be and as it is', async () => {
+  it('reports every record, expected and found', async () => {
     await using house = await openTestDirectory()
     const teamId = await house.team()
     const domain = await house.directory.domains.create(teamId, 'example.org')
@@ -123,7 +123,7 @@ describe('verify', () => {
     assert.equal((await house.directory.dkimKeys.signing(house.db.read, domain.id)).length, 1)
   })
 
-  it('does not take two SPF records, another DKIM key, or two DMARC records', async () => {
+  it('does not accept two SPF records, another DKIM key, or two DMARC records', async () => {
     await using house = await openTestDirectory()
     const teamId = await house.team()
     const domain = await house.directory.domains.create(teamId, 'example.org')
@@ -139,7 +139,7 @@ describe('verify', () => {
     )
   })
 
-  it('shows only so much of a zone', async () => {
+  it('limits the values shown of a zone', async () => {
     await using house = await openTestDirectory()
     const teamId = await house.team()
     const domain = await house.directory.domains.create(teamId, 'example.org')
@@ -160,7 +160,7 @@ describe('verify', () => {
     assert.deepEqual(await house.db.read.get('SELECT * FROM domains'), before)
   })
 
-  it('keeps what was known of DKIM when only that cannot be asked', async () => {
+  it('keeps the DKIM state when only that lookup fails', async () => {
     await using house = await openTestDirectory()
     const { domains } = house.directory
     const teamId = await house.team()
@@ -178,7 +178,7 @@ describe('verify', () => {
     assert.equal(await signing(), 0)
   })
 
-  it('lets the first of two teams win although both proofs are there', async () => {
+  it('lets the first of two teams win although both records are published', async () => {
     await using house = await openTestDirectory()
     const { domains } = house.directory
     const [one, two] = [await house.team('One'), await house.team('Two')]
@@ -196,7 +196,7 @@ describe('verify', () => {
     assert.deepEqual(statuses.toSorted(), ['failed', 'verified'])
   })
 
-  it('knows no domain of another team', async () => {
+  it('does not find the domain of another team', async () => {
     await using house = await openTestDirectory()
     const domain = await house.directory.domains.create(await house.team(), 'example.org')
     const stranger = await house.team('Two')
@@ -208,7 +208,7 @@ describe('verify', () => {
 })
 
 describe('recheckDue', () => {
-  it('looks every five minutes for an hour, then hourly, and gives up after 72', async () => {
+  it('checks every five minutes for an hour, then hourly, and fails after 72 hours', async () => {
     await using house = await openTestDirectory()
     const { domains } = house.directory
     const teamId = await house.team()
@@ -226,7 +226,7 @@ describe('recheckDue', () => {
     assert.equal((await domains.verify(teamId, domain.id)).domain.verificationStatus, 'verified')
   })
 
-  it('finds the proof by itself', async () => {
+  it('finds the record automatically', async () => {
     await using house = await openTestDirectory()
     const { domains } = house.directory
     const teamId = await house.team()
@@ -240,7 +240,7 @@ describe('recheckDue', () => {
     assert.equal(await domains.recheckDue(), 0, 'it is not due again at once')
   })
 
-  it('stops between two groups when it is told to, and goes on later', async () => {
+  it('stops between two groups when aborted, and continues in the next round', async () => {
     await using house = await openTestDirectory()
     const { domains } = house.directory
     const teamId = await house.team()
@@ -255,7 +255,7 @@ describe('recheckDue', () => {
     assert.equal(await domains.recheckDue(), 0)
   })
 
-  it('takes three days without the proof, one look a day, and mail goes on to arrive', async () => {
+  it('fails after three days without the record, with one check a day, and still receives', async () => {
     await using house = await openTestDirectory()
     const { domains } = house.directory
     const teamId = await house.team()
@@ -273,7 +273,7 @@ describe('recheckDue', () => {
     await assert.rejects(house.directory.mailboxes.create(teamId, { email: 'a@example.org' }), refused)
   })
 
-  it('starts counting anew when the proof is back, and does not count days without an answer', async () => {
+  it('resets the count when the record is back, and does not count days without an answer', async () => {
     await using house = await openTestDirectory()
     const { domains } = house.directory
     const teamId = await house.team()
@@ -293,7 +293,7 @@ describe('recheckDue', () => {
 })
 
 describe('byName', () => {
-  it('gives a name to whoever proved it last, and to nobody before', async () => {
+  it('returns the domain of the team that verified the name last, and none before', async () => {
     await using house = await openTestDirectory()
     const { domains } = house.directory
     const [one, two] = [await house.team('One'), await house.team('Two')]
@@ -318,7 +318,7 @@ describe('byName', () => {
     assert.equal((await domains.byName('example.org'))!.id, first.id)
   })
 
-  it('says since when its team is suspended', async () => {
+  it('returns when its team was suspended', async () => {
     await using house = await openTestDirectory()
     const teamId = await house.team()
     await house.directory.domains.create(teamId, 'demo.test')
@@ -332,7 +332,7 @@ describe('byName', () => {
 })
 
 describe('list and delete', () => {
-  it('pages newest first, by status and by a part of the name', async () => {
+  it('pages newest first, filtered by status and by a part of the name', async () => {
     await using house = await openTestDirectory()
     const { domains } = house.directory
     const teamId = await house.team()
@@ -354,7 +354,7 @@ describe('list and delete', () => {
     assert.deepEqual(await domains.list(await house.team('Two'), { limit: 3, after: null }), { items: [], next: null })
   })
 
-  it('is deleted only without mailboxes, and its filter with it', async () => {
+  it('deletes a domain only without mailboxes, and its filter with it', async () => {
     await using house = await openTestDirectory()
     const { domains, mailboxes, filters } = house.directory
     const teamId = await house.team()

@@ -1,10 +1,10 @@
-// Patterns of sender filters: forms, spelling, matching.
+// Patterns of sender filters: syntax, normalisation, matching.
 
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { matchRule, normalPattern } from '../../../src/directory/filter-pattern.ts'
 
-describe('spelling', () => {
+describe('normalisation', () => {
   const good: [string, string][] = [
     ['User@Example.COM', 'user@example.com'],
     ['user+tag@example.com', 'user+tag@example.com'],
@@ -116,7 +116,7 @@ describe('matching', () => {
     })
   }
 
-  it('compares text, whatever a stranger wrote', () => {
+  it('compares plain text for any sender address', () => {
     const long = 'a'.repeat(100_000)
     for (const email of [`${long}@example.com`, `${long}@${long}`, `"${'\\a'.repeat(50_000)}"@example.com`, long]) {
       assert.equal(matchRule('a*a*b@example.com'.replace('*a', ''), email), false)

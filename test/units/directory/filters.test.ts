@@ -1,13 +1,13 @@
-// Sender filters: kept whole, replaced by one of many writers, judged row by row (decisions §4.4, §4.5).
+// Sender filters: storage as a whole, concurrent writers, and decisions row by row (decisions §4.4, §4.5).
 
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { conflict } from '../../../src/base/errors.ts'
 import {
-  type FilterCase,
+  evaluateFilters,
+  type FilterInput,
   type FilterRule,
   type FilterState,
-  judgeFilters,
   RULES_MAX,
   SENDERS_MAX,
 } from '../../../src/directory/filters.ts'
@@ -29,7 +29,7 @@ type Row = [
   domain: FilterState,
   from: string | string[],
   expected: { accept: boolean; scope: 'mailbox' | 'domain' | null; rule?: FilterRule },
-  more?: Partial<FilterCase>,
+  more?: Partial<FilterInput>,
 ]
 
 const M = 'mailbox' as const
@@ -229,21 +229,21 @@ const rows: Row[] = [
   ],
 ]
 
-describe('judgement', () => {
+describe('evaluation', () => {
   for (const [what, mailboxFilter, domainFilter, from, expected, more] of rows) {
     it(what, () => {
       const headerFrom = [from].flat()
       const facts = { mailboxFilter, domainFilter, headerFrom, envelopeFrom: null, dmarcFailed: false, ...more }
-      const { accept, scope, mode, rule } = judgeFilters(facts)
+      const { accept, scope, mode, rule } = evaluateFilters(facts)
       assert.deepEqual({ accept, scope, rule }, { rule: null, ...expected })
       assert.equal(mode, scope === null ? 'off' : (scope === 'mailbox' ? mailboxFilter : domainFilter).mode)
     })
   }
 
-  it(`looks at ${SENDERS_MAX} From addresses`, () => {
+  it(`evaluates ${SENDERS_MAX} From addresses`, () => {
     const crowd = Array.from({ length: SENDERS_MAX }, (_, i) => `a${i}@other.example`)
     const judge = (headerFrom: string[]) =>
-      judgeFilters({
+      evaluateFilters({
         mailboxFilter: off,
         domainFilter: denylist(deny(SPAMMER)),
         headerFrom,
@@ -255,14 +255,14 @@ describe('judgement', () => {
   })
 })
 
-describe('kept', () => {
+describe('storage', () => {
   let house: TestDirectory
   before(async () => {
     house = await openTestDirectory()
   })
   after(() => house[Symbol.asyncDispose]())
 
-  it('is off until somebody says otherwise', async () => {
+  it('is off by default', async () => {
     assert.deepEqual(await house.directory.filters.get('mbx_new'), off)
   })
 
@@ -279,7 +279,7 @@ describe('kept', () => {
     assert.deepEqual(await filters.get('mbx_b'), off)
   })
 
-  it('refuses what is no pattern and says where', async () => {
+  it('refuses an invalid pattern and names its index', async () => {
     const { filters } = house.directory
     const put = (rules: FilterRule[]) => filters.put('mbx_c', { mode: 'denylist', rules })
     const wrong = failure('validation_error', { field: 'rules.1.pattern', code: 'invalid_format' })
@@ -300,7 +300,7 @@ describe('kept', () => {
     await assert.rejects(filters.put('mbx_d', more), failure('validation_error', { field: 'rules', code: 'too_big' }))
   })
 
-  it('lets one of fifty writers win that have read the same state', async () => {
+  it('lets one of fifty concurrent writers with the same precondition win', async () => {
     const { filters } = house.directory
     const read = JSON.stringify(await filters.get('mbx_e'))
     const asked = await Promise.allSettled(

@@ -1,4 +1,4 @@
-// Keys: issuing, recognising in one read, rotating with a grace time, ending.
+// API keys: issue, authentication in one read, rotation with a grace period, revocation.
 
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
@@ -32,7 +32,7 @@ const newMailbox = async (name: string) => {
 }
 
 describe('issue', () => {
-  it('shows the secret once and keeps its hash only', async () => {
+  it('returns the secret once and stores only its hash', async () => {
     const { record, secret } = await issue({ name: 'first' })
     assert.match(secret, /^srk_[0-9A-Za-z]{46}$/)
     assert.equal(record.prefix, secret.slice(0, 10))
@@ -46,7 +46,7 @@ describe('issue', () => {
     assert.deepEqual(await keys.get(teamId, record.id), record)
   })
 
-  it('gives a mailbox key the four scopes unless told otherwise', async () => {
+  it('gives a mailbox key the four scopes by default', async () => {
     const { id } = await newMailbox('scopes')
     const all = await issueFor(id)
     assert.match(all.secret, /^smk_/)
@@ -97,7 +97,7 @@ describe('issue', () => {
     await assert.rejects(issueFor(id, { permissions: ['domain.read'] }), expected)
   })
 
-  it(`stops at ${MAILBOX_KEYS_MAX} active keys of a mailbox, also when they are asked for at once`, async () => {
+  it(`stops at ${MAILBOX_KEYS_MAX} active keys of a mailbox, also for concurrent requests`, async () => {
     const { id } = await newMailbox('many')
     const asked = await Promise.allSettled(Array.from({ length: MAILBOX_KEYS_MAX + 5 }, () => issueFor(id)))
     const issued = asked.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []))
@@ -120,7 +120,7 @@ describe('recognise', () => {
     return { counts, db: { read } as unknown as Db }
   }
 
-  it('asks the database once for a key that may exist, and not at all for one that cannot', async () => {
+  it('reads the database once for a well-formed key, and never for a malformed one', async () => {
     const { counts, db } = countingDb()
     const blind = new Keys({ db, clock: house.clock })
     const real = newSecret('srk_')
@@ -150,7 +150,7 @@ describe('recognise', () => {
     assert.ok(!plan.some(({ detail }) => detail.startsWith('SCAN')), JSON.stringify(plan))
   })
 
-  it('says who a key stands for', async () => {
+  it('returns the principal of a key', async () => {
     const root = await issue({ role: undefined, permissions: ['domain.*', 'logs.read'] })
     assert.deepEqual(await keys.recognise(root.secret), {
       principal: { kind: 'team', keyId: root.record.id, teamId, permissions: ['domain.*', 'logs.read'] },
@@ -164,7 +164,7 @@ describe('recognise', () => {
     })
   })
 
-  it('ends with expiry and with revocation', async () => {
+  it('refuses expired and revoked keys', async () => {
     const short = await issue({ expiresAt: house.clock.now() + 1000 })
     house.clock.advance(999)
     assert.ok(await keys.recognise(short.secret))
@@ -178,7 +178,7 @@ describe('recognise', () => {
     assert.equal((await keys.get(teamId, gone.record.id))!.status, 'revoked')
   })
 
-  it('recognises keys of a suspended team and says so', async () => {
+  it('recognises keys of a suspended team and reports the suspension', async () => {
     const otherId = await house.team('Other')
     const { secret } = await issue({ teamId: otherId })
     await house.directory.teams.setStatus(otherId, 'suspended')
@@ -187,7 +187,7 @@ describe('recognise', () => {
     assert.equal((await keys.recognise(secret))!.suspended, false)
   })
 
-  it('works on for a suspended mailbox and ends with a deleted one', async () => {
+  it('works for a suspended mailbox and not for a deleted one', async () => {
     const { id } = await newMailbox('ends')
     const { secret } = await issueFor(id)
     await house.directory.mailboxes.suspend(teamId, id)
@@ -196,7 +196,7 @@ describe('recognise', () => {
     assert.equal(await keys.recognise(secret), undefined)
   })
 
-  it('notes the minute of the last use, once a minute', async () => {
+  it('stores the minute of the last use, once a minute', async () => {
     const { record, secret } = await issue()
     const used = async () => {
       await Promise.all(Array.from({ length: 20 }, () => keys.recognise(secret)))
@@ -216,7 +216,7 @@ describe('recognise', () => {
 })
 
 describe('rotate', () => {
-  it('lets the old secret work until the grace time ends', async () => {
+  it('accepts the old secret until the grace period ends', async () => {
     const first = await issue()
     const second = await keys.rotate(teamId, first.record.id, 60)
     assert.equal(second.record.id, first.record.id)
@@ -229,7 +229,7 @@ describe('rotate', () => {
     assert.ok(await keys.recognise(second.secret))
   })
 
-  it('ends the old secret at once without grace, and the one before last always', async () => {
+  it('invalidates the old secret immediately without grace, and the one before it always', async () => {
     const first = await issue()
     const second = await keys.rotate(teamId, first.record.id, 600)
     const third = await keys.rotate(teamId, first.record.id, 600)
@@ -241,7 +241,7 @@ describe('rotate', () => {
     assert.ok(await keys.recognise(fourth.secret))
   })
 
-  it('ends both secrets when the key is revoked', async () => {
+  it('invalidates both secrets when the key is revoked', async () => {
     const first = await issue()
     const second = await keys.rotate(teamId, first.record.id, 600)
     await keys.revoke(teamId, first.record.id)
@@ -250,7 +250,7 @@ describe('rotate', () => {
     await assert.rejects(keys.rotate(teamId, first.record.id, 0), failure('conflict'))
   })
 
-  it('refuses grace times out of range', async () => {
+  it('refuses grace periods out of range', async () => {
     const { record } = await issue()
     for (const grace of [-1, 86_401, 0.5, Number.NaN]) {
       await assert.rejects(keys.rotate(teamId, record.id, grace), failure('validation_error'))
@@ -259,7 +259,7 @@ describe('rotate', () => {
 })
 
 describe('other teams', () => {
-  it('see nothing of a key', async () => {
+  it('cannot see a key', async () => {
     const strangerId = await house.team('Stranger')
     const { record } = await issue()
     assert.equal(await keys.get(strangerId, record.id), undefined)

@@ -21,7 +21,7 @@ const create = (email: string, more: Partial<MailboxInput> = {}) =>
   house.directory.mailboxes.create(teamId, { email, ...more })
 
 describe('create', () => {
-  it('makes a mailbox and its mail side together', async () => {
+  it('creates a mailbox and its mail account together', async () => {
     const opened = house.accounts.length
     const mailbox = await create('Ana.Lopez@Demo.Test', { displayName: 'Ana López' })
     assert.equal(mailbox.email, 'ana.lopez@demo.test')
@@ -35,7 +35,7 @@ describe('create', () => {
     assert.deepEqual(await house.directory.mailboxes.byEmail('ANA.LOPEZ@demo.test'), mailbox)
   })
 
-  it('takes letters beyond ASCII in the domain', async () => {
+  it('accepts letters beyond ASCII in the domain', async () => {
     const { id, email } = await create('info@Müller.test')
     assert.equal(email, 'info@xn--mller-kva.test')
     assert.equal((await house.directory.mailboxes.byEmail('INFO@müller.test'))!.id, id)
@@ -44,13 +44,13 @@ describe('create', () => {
     }
   })
 
-  it('gives an address once, also when it is asked for at once', async () => {
+  it('assigns an address once, also for concurrent requests', async () => {
     const asked = await Promise.allSettled(Array.from({ length: 10 }, () => create('once@demo.test')))
     assert.equal(asked.filter(({ status }) => status === 'fulfilled').length, 1)
     await assert.rejects(create('ONCE@demo.test'), failure('conflict'))
   })
 
-  it('leaves nothing behind when the mail side cannot be made', async () => {
+  it('rolls back when the mail account cannot be created', async () => {
     house.accountFailure = new Error('the disk is full')
     await assert.rejects(create('half@demo.test'), /the disk is full/)
     house.accountFailure = null
@@ -58,7 +58,7 @@ describe('create', () => {
     await create('half@demo.test')
   })
 
-  it('makes a mailbox and its key together', async () => {
+  it('creates a mailbox and its key together', async () => {
     const { mailbox, key } = await house.directory.mailboxes.createWithKey(
       teamId,
       { email: 'key@demo.test' },
@@ -113,7 +113,7 @@ describe('create', () => {
     await assert.rejects(house.directory.mailboxes.create(stranger, { email: 'x@demo.test' }), expected)
   })
 
-  it('takes the largest and the smallest quota, and a name of 64 characters', async () => {
+  it('accepts the largest and the smallest quota, and a name of 64 characters', async () => {
     assert.equal((await create('min@demo.test', { quotaBytes: QUOTA_MIN_BYTES })).quotaBytes, QUOTA_MIN_BYTES)
     assert.equal((await create('max@demo.test', { quotaBytes: QUOTA_MAX_BYTES })).quotaBytes, QUOTA_MAX_BYTES)
     assert.equal((await create(`${'l'.repeat(64)}@demo.test`)).status, 'active')
@@ -165,7 +165,7 @@ describe('states', () => {
 })
 
 describe('update', () => {
-  it('changes what is given and keeps the rest', async () => {
+  it('changes the given members and keeps the rest', async () => {
     const { mailboxes } = house.directory
     const { id, email } = await create('change@demo.test', { displayName: 'Old' })
     house.clock.advance(5)
@@ -180,7 +180,7 @@ describe('update', () => {
     assert.equal((await mailboxes.update(teamId, id, { displayName: 'Full' }, 20_000_001)).displayName, 'Full')
   })
 
-  it('lets one of many writers win that have read the same', async () => {
+  it('lets one of many concurrent writers with the same precondition win', async () => {
     const { mailboxes } = house.directory
     const { id, updatedAt } = await create('race@demo.test')
     house.clock.advance(1)

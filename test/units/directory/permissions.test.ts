@@ -1,4 +1,4 @@
-// Wildcards, roles and what one key may hand to another.
+// Wildcards, roles and which permissions a key may grant.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -28,7 +28,7 @@ test('a permission is granted by itself or by a wildcard over it', () => {
     assert.equal(allows(granted, needed), expected, `${granted} ${needed}`)
 })
 
-test('roles hold what the specification says', () => {
+test('roles have the permissions of the specification', () => {
   const reading = PERMISSIONS.filter((permission) => permission.endsWith('.read'))
   assert.ok(PERMISSIONS.every((permission) => allows(ROLES['root:full'], permission)))
   assert.deepEqual(
@@ -45,7 +45,7 @@ test('roles hold what the specification says', () => {
   assert.equal(MAILBOX_SCOPES.length, 4)
 })
 
-test('names that can be asked for', () => {
+test('valid permission names', () => {
   for (const name of ['domain.read', 'domain.*', 'mailbox.admin.*', 'mailbox.*', 'email.send'])
     assert.ok(isPermission(name), name)
   for (const name of ['*', '.*', 'domain', 'domain.', 'domain.write', 'nothing.*', '', '__proto__', 'mailbox.read']) {
@@ -53,7 +53,7 @@ test('names that can be asked for', () => {
   }
 })
 
-test('nobody hands out more than they have', () => {
+test('a key cannot grant more than it has', () => {
   assert.ok(isSubset(['domain.read', 'logs.read'], ROLES['root:readonly']))
   assert.ok(!isSubset(['domain.create'], ROLES['root:readonly']))
   assert.ok(isSubset(['mailbox.admin.*'], ['mailbox.*']))

@@ -1,4 +1,4 @@
-// The proof of work against vectors others made: its hash, its signature, its first solution.
+// Proof of work against independent test vectors: hash, signature and first solution.
 
 import assert from 'node:assert/strict'
 import { pbkdf2Sync } from 'node:crypto'
@@ -30,12 +30,12 @@ const SOLUTION = { counter: 53, derivedKey: '00e4efc3ebcb2b9d0cfc85b518e226fb9ba
 const write = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64')
 const proof = write({ challenge: { parameters: PARAMETERS, signature: SIGNATURE }, solution: SOLUTION })
 
-test('the request and the challenge are hashed and signed as agreed', () => {
+test('the request hash and the challenge signature match the vectors', () => {
   assert.equal(requestHash(REQUEST), PARAMETERS.data.request_hash)
   assert.equal(signatureOf(PARAMETERS, SECRET), SIGNATURE)
 })
 
-test('the first solution of the agreed challenge holds, until it is over, for that request alone', async () => {
+test('the first solution of the vector is valid until its expiry, for that request alone', async () => {
   const clock = new ManualClock()
   const work = new ProofOfWork({ clock, secret: SECRET, cost: 10 })
   const found = await work.check(proof, REQUEST)
@@ -66,7 +66,7 @@ interface Vector {
 
 const MISSING = fixturesMissing(VECTORS)
 
-test('solutions others found hold here, and those one off do not', { skip: MISSING }, async () => {
+test('independent solutions are valid, and those off by one are not', { skip: MISSING }, async () => {
   const work = new ProofOfWork({ clock: new ManualClock(), secret: SECRET, cost: 10 })
   const vectors = JSON.parse(readFileSync(fixtures(VECTORS)!, 'utf8')) as Vector[]
   assert.ok(vectors.length >= 8)

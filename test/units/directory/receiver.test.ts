@@ -1,8 +1,8 @@
-// Who receives what is sent to an address.
+// Resolving recipient addresses to mailboxes.
 
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import type { Receiver } from '../../../src/directory/receiver.ts'
+import type { ReceiverLookup } from '../../../src/directory/receiver.ts'
 import { SUSPENDED_DEFER_MS } from '../../../src/directory/receiver.ts'
 import { MAIL_HOST, openTestDirectory, type TestDirectory } from '../../support/directory.ts'
 
@@ -24,7 +24,7 @@ before(async () => {
 })
 after(() => house[Symbol.asyncDispose]())
 
-function told(receiver: Receiver): string {
+function told(receiver: ReceiverLookup): string {
   return receiver.reason ?? receiver.mailbox.email
 }
 
@@ -80,12 +80,12 @@ describe('receiver', () => {
     })
   }
 
-  it('names the domain that was addressed, also when a mailbox elsewhere stands in', async () => {
+  it('returns the addressed domain, also when a mailbox of another domain receives', async () => {
     const found = await house.directory.mailboxes.receiver('postmaster', 'empty.test')
     assert.equal(found.reason === null && found.domain.name, 'empty.test')
   })
 
-  it('takes a mailbox of that name before the alias', async () => {
+  it('prefers a mailbox over an alias of the same name', async () => {
     await using own = await openTestDirectory()
     const { domains, mailboxes } = own.directory
     const team = await own.team()

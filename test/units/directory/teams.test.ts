@@ -1,4 +1,4 @@
-// Teams: equal names, suspension, and the first one of an appliance.
+// Teams: names, suspension, and the first team of an appliance.
 
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
@@ -6,7 +6,7 @@ import { firstTeam } from '../../../src/directory/first-team.ts'
 import { failure, openTestDirectory } from '../../support/directory.ts'
 
 describe('teams', () => {
-  it('may bear the same name', async () => {
+  it('may have the same name', async () => {
     await using house = await openTestDirectory()
     const { teams } = house.directory
     const [one, two] = [await teams.create({ name: 'Same' }), await teams.create({ name: 'Same' })]
@@ -35,7 +35,7 @@ describe('teams', () => {
     }
   })
 
-  it('are suspended and set free', async () => {
+  it('are suspended and reactivated', async () => {
     await using house = await openTestDirectory()
     const { teams } = house.directory
     const id = await house.team()
@@ -48,7 +48,7 @@ describe('teams', () => {
 })
 
 describe('the first team', () => {
-  it('is made once, whoever asks at the same time, with a key that may do everything', async () => {
+  it('is created once by concurrent calls, with a key that has every permission', async () => {
     await using house = await openTestDirectory()
     const asked = await Promise.all(Array.from({ length: 5 }, () => firstTeam(house.directory, 'Ours')))
     const [made, ...more] = asked.filter((one) => one !== undefined)
@@ -59,7 +59,7 @@ describe('the first team', () => {
     assert.equal(await firstTeam(house.directory), undefined)
   })
 
-  it('is not made without its key', async () => {
+  it('is not created without its key', async () => {
     await using house = await openTestDirectory()
     await assert.rejects(firstTeam(house.directory, ''), failure('validation_error'))
     assert.deepEqual(await house.directory.teams.list(), [])

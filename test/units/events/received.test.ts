@@ -1,4 +1,4 @@
-// The event of a mail that came in: the examples of decisions §9.4 member by member, and bounded whatever strangers write.
+// The `message.received` event: the examples of decisions §9.4 member by member, and its size limits for hostile messages.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -11,7 +11,7 @@ import {
   receivedData,
   recordReceived,
 } from '../../../src/events/received.ts'
-import type { Address, ParsedMail } from '../../../src/mime/message.ts'
+import type { Address, ParsedMessage } from '../../../src/mime/message.ts'
 import { attachmentOf, mailOf, person } from '../../support/mailbox.ts'
 
 const EVENT_BYTES_MAX = 64 * 1024
@@ -24,7 +24,7 @@ const SPAM =
   '{"mailbox_id":"mbx_a1b2c3d4e5f6g7h8i9j0k1l2","mailbox_email":"ana@shop.example","message_id":"msg_3e4r5t6y7u8i9o0p1a2s3d4f","thread_id":"thr_4f5g6h7j8k9l0z1x2c3v4b5n","folder_ids":["fld_6y5t4r3e2w1q0p9o8i7u6y5t"],"internet_message_id":"<xyz@spam.example>","in_reply_to":null,"envelope":{"mail_from":"win@spam.example","rcpt_to":"ana@shop.example"},"from":{"email":"win@spam.example","name":"Prize"},"to":[{"email":"ana@shop.example","name":""}],"cc":[],"subject":"You won","preview":"Click now","received_at":"2030-01-02T04:05:00.000Z","size_bytes":2210,"has_attachments":false,"attachments":[],"authentication":{"spf":"fail","dkim":"none","dmarc":"fail"},"untrusted_content":true,"truncated":false,"spam":{"score":8.4,"reasons":["spf_fail","dmarc_fail","url_shortener"]}}'
 
 interface Given {
-  mail?: Partial<ParsedMail>
+  mail?: Partial<ParsedMessage>
   mailFrom?: string
   receivedAt?: number
   sizeBytes?: number
@@ -32,13 +32,13 @@ interface Given {
   delivered?: Partial<ReceivedCopy['delivered']>
 }
 
-/** A copy of an empty mail in Ana's Inbox, but for what is given. */
+/** A copy of an empty message in Ana's Inbox, with the given values. */
 function copyOf(given: Given = {}): ReceivedCopy {
   const { mailFrom = 'bob@customer.example', receivedAt = Date.UTC(2030, 0, 2, 4), sizeBytes = 4821 } = given
   return {
     teamId: TEAM,
     domainId: DOMAIN,
-    mail: { inspection: { mail: mailOf(given.mail), sizeBytes }, mailFrom, receivedAt },
+    message: { inspection: { message: mailOf(given.mail), sizeBytes }, mailFrom, receivedAt },
     target: {
       mailboxId: 'mbx_a1b2c3d4e5f6g7h8i9j0k1l2',
       email: 'ana@shop.example',
@@ -63,7 +63,7 @@ function copyOf(given: Given = {}): ReceivedCopy {
 async function written(copy: ReceivedCopy): Promise<Record<string, unknown>[]> {
   const rows: Record<string, unknown>[] = []
   const tx = { insert: async (_table: string, row: Record<string, unknown>) => rows.push(row), afterCommit() {} }
-  const wake = { ring() {}, listen: () => () => {}, close() {} }
+  const wake = { notify() {}, listen: () => () => {}, close() {} }
   await recordReceived(tx as unknown as Tx, new Outbox(wake), copy)
   return rows
 }
@@ -82,7 +82,7 @@ test('message.received', async () => {
   assert.deepEqual(more, [])
   assert.deepEqual(
     [row!.type, row!.team_id, row!.mailbox_id, row!.domain_id, row!.created_at],
-    ['message.received', TEAM, copy.target.mailboxId, DOMAIN, copy.mail.receivedAt],
+    ['message.received', TEAM, copy.target.mailboxId, DOMAIN, copy.message.receivedAt],
   )
   assert.equal(JSON.stringify((JSON.parse(row!.body as string) as { data: object }).data), RECEIVED)
 })
@@ -108,7 +108,7 @@ test('message.received.spam', async () => {
   assert.equal((await written(copy))[0]!.type, 'message.received.spam')
 })
 
-test('a mail that says nothing of itself', () => {
+test('a message without headers', () => {
   const data = receivedData(copyOf())
   assert.deepEqual(
     [data.from, data.to, data.internet_message_id, data.in_reply_to, data.subject],
@@ -116,17 +116,17 @@ test('a mail that says nothing of itself', () => {
   )
 })
 
-test('a copy that was not stored is told by nobody', async () => {
+test('a copy that was not stored has no event', async () => {
   for (const outcome of ['duplicate', 'full'] as const) {
     assert.deepEqual(await written(copyOf({ delivered: { outcome } })), [])
   }
 })
 
-test('lists are cut, and say so', () => {
+test('lists are truncated, and `truncated` is set', () => {
   const many = (count: number) => Array.from({ length: count }, (_, index) => person(`p${index}@x.test`))
   const files = (count: number) => Array.from({ length: count }, (_, index) => attachmentOf(`${index}.txt`))
   const attachmentIds = files(LIST_MAX + 1).map((_, index) => `att_${index}`)
-  const cut = (mail: Partial<ParsedMail>) => {
+  const cut = (mail: Partial<ParsedMessage>) => {
     const { to, cc, attachments, truncated } = receivedData(copyOf({ mail, delivered: { attachmentIds } })) as {
       to: Address[]
       cc: Address[]
@@ -144,7 +144,7 @@ test('lists are cut, and say so', () => {
   assert.deepEqual([last!.id, last!.filename], [`att_${full - 1}`, `${full - 1}.txt`])
 })
 
-test('an event is never larger than its bound, whatever strangers write', async () => {
+test('an event is never larger than its limit, also for hostile messages', async () => {
   for (const piece of ['\0', '"', '\ud800', '𐀀', 'x']) {
     const text = (max: number) => piece.repeat(max).slice(0, max)
     const people = Array.from({ length: 1000 }, () => person(text(320), text(512)))

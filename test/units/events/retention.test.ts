@@ -1,4 +1,4 @@
-// Events are forgotten once they are old, were told, and wait for nobody.
+// Events are deleted once they are old, dispatched and without pending deliveries.
 
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
@@ -11,7 +11,7 @@ before(async () => {
 })
 after(() => house[Symbol.asyncDispose]())
 
-test('what is old, was told and waits for nobody goes', async () => {
+test('old, dispatched events without pending deliveries are deleted', async () => {
   const { db, outbox } = house.app
   const record = (at: number) =>
     db.write((tx) =>
@@ -19,22 +19,22 @@ test('what is old, was told and waits for nobody goes', async () => {
     )
   const old: string[] = []
   for (let at = 0; at < 1200; at++) old.push(await record(at))
-  const untold = await record(1200)
-  const waiting = await record(1201)
-  const young = await record(5000)
+  const undispatched = await record(1200)
+  const pending = await record(1201)
+  const recent = await record(5000)
   await db.write(async (tx) => {
-    await tx.run('UPDATE events SET told = 1 WHERE id <> ?', [untold])
+    await tx.run('UPDATE events SET told = 1 WHERE id <> ?', [undispatched])
     await tx.run(
       `INSERT INTO webhook_queue (webhook, event, attempt, ends_at, due_at)
        SELECT 1, n, 1, 9000, 9000 FROM events WHERE id = ?`,
-      [waiting],
+      [pending],
     )
   })
   assert.equal(await pruneEvents(db, 5000), old.length)
   const rows = await db.read.all<{ id: string }>('SELECT id FROM events ORDER BY n')
   assert.deepEqual(
     rows.map(({ id }) => id),
-    [untold, waiting, young],
+    [undispatched, pending, recent],
   )
   assert.equal(await pruneEvents(db, 5000), 0)
 })

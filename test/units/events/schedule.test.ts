@@ -1,8 +1,8 @@
-// When an event is tried again: eight tries within a day, whatever chance and the receiver say.
+// The retry schedule of webhooks: eight attempts within a day, with jitter and Retry-After.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { ATTEMPTS_MAX, LIFETIME_MS, nextTry, retryAfterMs } from '../../../src/events/webhooks/schedule.ts'
+import { ATTEMPTS_MAX, LIFETIME_MS, nextAttemptAt, retryAfterMs } from '../../../src/events/webhooks/schedule.ts'
 
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
@@ -11,18 +11,18 @@ const HOUR = 60 * MINUTE
 function offsets(random: number, asked = 0): number[] {
   const times = [0]
   for (let attempt = 1; ; attempt++) {
-    const next = nextTry(attempt, times.at(-1)!, LIFETIME_MS, asked, random)
+    const next = nextAttemptAt(attempt, times.at(-1)!, LIFETIME_MS, asked, random)
     if (next === null) return times
     times.push(next)
   }
 }
 
-test('the nominal tries are those that were decided', () => {
+test('the nominal schedule is the specified one', () => {
   const expected = [0, 0.5, 5.5, 35.5, 155.5, 395.5, 815.5, 1415.5].map((minutes) => minutes * MINUTE)
   assert.deepEqual(offsets(0.5), expected)
 })
 
-test('chance moves a pause by a tenth at most, and no try starts after a day', () => {
+test('jitter changes a pause by at most a tenth, and no attempt starts after a day', () => {
   assert.equal(offsets(0)[1], 27_000)
   assert.equal(offsets(1)[1], 33_000)
   for (const random of [0, 0.25, 1 / 3, 0.75, 1]) {
@@ -33,15 +33,15 @@ test('chance moves a pause by a tenth at most, and no try starts after a day', (
   }
 })
 
-test('a receiver may ask for a longer pause, up to six hours, never for a shorter one', () => {
-  assert.equal(nextTry(1, 0, LIFETIME_MS, 2 * HOUR, 0.5), 2 * HOUR)
-  assert.equal(nextTry(1, 0, LIFETIME_MS, 30 * HOUR, 0.5), 6 * HOUR)
-  assert.equal(nextTry(4, 0, LIFETIME_MS, 1000, 0.5), 2 * HOUR)
-  assert.equal(nextTry(7, 20 * HOUR, LIFETIME_MS, 6 * HOUR, 0.5), LIFETIME_MS)
-  assert.equal(nextTry(3, LIFETIME_MS, LIFETIME_MS, 0, 0.5), null)
+test('Retry-After can lengthen a pause, up to six hours, but never shorten it', () => {
+  assert.equal(nextAttemptAt(1, 0, LIFETIME_MS, 2 * HOUR, 0.5), 2 * HOUR)
+  assert.equal(nextAttemptAt(1, 0, LIFETIME_MS, 30 * HOUR, 0.5), 6 * HOUR)
+  assert.equal(nextAttemptAt(4, 0, LIFETIME_MS, 1000, 0.5), 2 * HOUR)
+  assert.equal(nextAttemptAt(7, 20 * HOUR, LIFETIME_MS, 6 * HOUR, 0.5), LIFETIME_MS)
+  assert.equal(nextAttemptAt(3, LIFETIME_MS, LIFETIME_MS, 0, 0.5), null)
 })
 
-test('Retry-After is read as seconds or as a date', () => {
+test('Retry-After is parsed as seconds or as a date', () => {
   const now = Date.UTC(2030, 0, 1)
   assert.equal(retryAfterMs('120', now), 120_000)
   assert.equal(retryAfterMs(' 7 ', now), 7000)

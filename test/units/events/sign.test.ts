@@ -1,4 +1,4 @@
-// Signatures of webhooks: the vectors, and ready-made verifiers of others.
+// Webhook signatures: test vectors and third-party verifiers.
 
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
@@ -13,7 +13,7 @@ const BODY =
   '"api_version":"1.0.0","team_id":"team_0a1b2c3d4e5f6g7h8i9j0k1l","data":{"message":"ping"}}'
 const event = { id: 'evt_4k9d2m7q1x8c5v0b3n6z2p7a', type: 'service.test', body: BODY }
 
-test('the vector of the decisions holds', () => {
+test('the test vector of the decisions verifies', () => {
   assert.equal(Buffer.byteLength(BODY), 189)
   assert.equal(
     signature('whsec_testtesttesttesttesttesttesttest', BODY),
@@ -21,7 +21,7 @@ test('the vector of the decisions holds', () => {
   )
 })
 
-test('a secret is letters and digits that every base64 reader takes', () => {
+test('a secret is letters and digits that every base64 decoder accepts', () => {
   for (let i = 0; i < 50; i++) assert.match(newSigningSecret(), /^whsec_[0-9A-Za-z]{44}$/)
 })
 
@@ -48,7 +48,7 @@ test('five lines of Python verify a request', { skip: noPython }, () => {
   assert.equal(check(signature(newSigningSecret(), BODY)), 1)
 })
 
-test('a verifier of Standard Webhooks takes a request, also under the old secret of a rotation', () => {
+test('a verifier of Standard Webhooks accepts a request, also under the old secret of a rotation', () => {
   const [secret, previousSecret] = [newSigningSecret(), newSigningSecret()]
   const headers = headersOf({ event, attempt: 2, now: Date.now(), secret, previousSecret })
   for (const known of [secret, previousSecret]) {

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, test } from 'node:test'
 import { etagOf, strongEtag } from '../../../src/http/etag.ts'
-import { spanOf } from '../../../src/http/ranges.ts'
+import { byteRangeOf } from '../../../src/http/ranges.ts'
 import { type Door, openDoor, posted } from './door.ts'
 import { type Memory, memory, samples } from './samples.ts'
 
@@ -149,7 +149,7 @@ describe('ranges', () => {
       assert.equal(reply.json.error.code, 'range_not_satisfiable')
       assert.equal(reply.headers.get('content-range'), 'bytes */10')
     }
-    assert.equal(spanOf('bytes=0-', undefined, 0, '"x"'), 'unsatisfiable')
+    assert.equal(byteRangeOf('bytes=0-', undefined, 0, '"x"'), 'unsatisfiable')
   })
 
   test('If-Range is compared strongly', async () => {

@@ -4,9 +4,9 @@ import assert from 'node:assert/strict'
 import { connect } from 'node:net'
 import { after, before, describe, test } from 'node:test'
 import { Type } from 'typebox'
-import { BODY_LIMIT } from '../../../src/http/entry.ts'
 import { JSON_DEPTH_MAX, JSON_VALUES_MAX } from '../../../src/http/json.ts'
 import { LARGE_BYTES_AT_ONCE, LargeBodies } from '../../../src/http/large-bodies.ts'
+import { BODY_LIMIT } from '../../../src/http/prepared-route.ts'
 import { type Route, route } from '../../../src/http/route.ts'
 import { type Door, openDoor, posted, type Reply } from './door.ts'
 import { reader, Sample } from './large-sample.ts'
@@ -119,9 +119,9 @@ describe('a large body', () => {
 describe('room for large bodies', () => {
   test('is given in the order it was asked for, and comes back', async () => {
     const bodies = new LargeBodies()
-    const all = await bodies.room(LARGE_BYTES_AT_ONCE)
+    const all = await bodies.reserve(LARGE_BYTES_AT_ONCE)
     const order: string[] = []
-    const second = bodies.room(10).then((release) => {
+    const second = bodies.reserve(10).then((release) => {
       order.push('second')
       release()
     })

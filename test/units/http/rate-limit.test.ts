@@ -5,7 +5,7 @@ import { describe, test } from 'node:test'
 import { Limits } from '../../../src/directory/limits.ts'
 import { RateLimit, SOURCE_LIMIT } from '../../../src/http/rate-limit.ts'
 import { Sources } from '../../../src/http/source.ts'
-import { Paces } from '../../../src/http/throttle.ts'
+import { Throttle } from '../../../src/http/throttle.ts'
 import { ManualClock } from '../../support/clock.ts'
 import { call, openDoor, type Reply } from './door.ts'
 import { memory, samples } from './samples.ts'
@@ -183,16 +183,16 @@ describe('the pace of one resource', () => {
 
   test('counts within a sliding time and forgets the longest untouched', () => {
     const clock = new ManualClock()
-    const paces = new Paces(clock)
+    const paces = new Throttle(clock)
     const pace = { times: 2, seconds: 10 }
-    paces.take('a', pace)
+    paces.admit('a', pace)
     clock.advance(6_000)
-    paces.take('a', pace)
-    assert.throws(() => paces.take('a', pace), { retryAfter: 4 })
+    paces.admit('a', pace)
+    assert.throws(() => paces.admit('a', pace), { retryAfter: 4 })
     clock.advance(4_000)
-    paces.take('a', pace)
-    assert.throws(() => paces.take('a', pace), { retryAfter: 6 })
-    for (let n = 0; n < 10_000; n++) paces.take(`b${n}`, pace)
-    paces.take('a', pace)
+    paces.admit('a', pace)
+    assert.throws(() => paces.admit('a', pace), { retryAfter: 6 })
+    for (let n = 0; n < 10_000; n++) paces.admit(`b${n}`, pace)
+    paces.admit('a', pace)
   })
 })

@@ -200,7 +200,7 @@ function writers(kept: Memory): Route[] {
       operation: 'verifyThing',
       permission: ['domain.verify', 'domain.manage'],
       params: byId,
-      pace: { times: 1, seconds: 10 },
+      throttle: { times: 1, seconds: 10 },
       reply: Type.Object({ ok: Type.Boolean() }),
       async handle() {
         return { ok: true }

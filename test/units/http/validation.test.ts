@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { Type } from 'typebox'
-import { prepare } from '../../../src/http/entry.ts'
 import { JSON_DEPTH_MAX } from '../../../src/http/json.ts'
+import { prepareRoute } from '../../../src/http/prepared-route.ts'
 import { route } from '../../../src/http/route.ts'
 import { parseTime } from '../../../src/http/schema.ts'
 import { closed, compileCheck, LIST_MAX } from '../../../src/http/validate.ts'
@@ -307,11 +307,11 @@ describe('schemas', () => {
     const base = { tag: 't', summary: 's', as: 'team', reply: Type.Null(), handle: async () => null } as const
     const body = Type.Object({ list: Type.Array(Type.String(), { maxItems: LIST_MAX + 1 }) })
     assert.throws(
-      () => prepare(route({ ...base, method: 'POST', path: '/x', operation: 'makeX', body })),
+      () => prepareRoute(route({ ...base, method: 'POST', path: '/x', operation: 'makeX', body })),
       /body of makeX has a list without a bound at \/properties\/list/,
     )
     assert.throws(
-      () => prepare(route({ ...base, method: 'GET', path: '/x', operation: 'listX', list: { limit: 5 } })),
+      () => prepareRoute(route({ ...base, method: 'GET', path: '/x', operation: 'listX', list: { limit: 5 } })),
       /listX is a list without limit and cursor/,
     )
   })

@@ -39,7 +39,7 @@ const hook = route({
   bare: true,
   takes: ['text/plain'],
   uncounted: true,
-  pace: { times: 3, seconds: 60 },
+  throttle: { times: 3, seconds: 60 },
   body: Type.Object({ kind: Type.String() }, { additionalProperties: true }),
   handle: async ({ body }) => body,
 })

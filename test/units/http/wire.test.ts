@@ -345,7 +345,7 @@ describe('a client that goes away', () => {
     assert.deepEqual([unread.status, unread.json.error.code], [500, 'internal_error'])
     const answer = await speak(door.port, `GET /api/v1/torn?after=3 HTTP/1.1\r\n${AUTH}\r\n`)
     assert.match(answer, /^HTTP\/1\.1 200 [\s\S]*Content-Length: 100\r\n[\s\S]*\r\n\r\nxxx$/)
-    assert.match(JSON.stringify(door.lines.at(-1)), /corrupt.*a content broke off/)
+    assert.match(JSON.stringify(door.lines.at(-1)), /corrupt.*Content aborted/)
   })
 })
 

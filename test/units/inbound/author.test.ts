@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { loadConfig } from '../../../src/config/load.ts'
-import { judge } from '../../../src/inbound/decision.ts'
-import type { Recipient } from '../../../src/inbound/recipients.ts'
-import type { Peer, Transaction } from '../../../src/inbound/transaction.ts'
+import { decide } from '../../../src/inbound/decision.ts'
+import type { AcceptedRecipient } from '../../../src/inbound/recipients.ts'
+import type { MailTransaction, Peer } from '../../../src/inbound/transaction.ts'
 import { inspect } from '../../../src/workers/inspect.ts'
 import type { Inspection } from '../../../src/workers/inspection.ts'
 import { arrival } from '../../support/arrivals.ts'
@@ -32,10 +32,10 @@ const off = { mode: 'off', rules: [] } as const
 const friends = { mode: 'allowlist', rules: [{ type: 'allow', pattern: 'good.example' }] } as const
 
 function outcomeOf(inspection: Inspection, mailboxFilter: object = off): string {
-  const recipients = [{ policy: { mailboxFilter, domainFilter: off } }] as unknown as Recipient[]
-  const transaction = { sender: { address: ENVELOPE }, recipients } as Transaction
+  const recipients = [{ policy: { mailboxFilter, domainFilter: off } }] as unknown as AcceptedRecipient[]
+  const transaction = { sender: { address: ENVELOPE }, recipients } as MailTransaction
   const peer = { helo: 'mx.evil.test', name: { name: 'mx.evil.test' } } as Peer
-  const { refusal, junk } = judge(inspection, { transaction, peer, config, namesOwnDomain: false })
+  const { refusal, junk } = decide(inspection, { transaction, peer, config, namesOwnDomain: false })
   return refusal ? (refusal.reason ?? 'refused') : junk ? 'junk' : 'inbox'
 }
 
@@ -164,7 +164,7 @@ test('a shown author whose domain says reject and that nothing vouches for never
   for (let round = 0; round < ROUNDS; round++) {
     const mail = drawn(random)
     const inspection = await looked(mail)
-    const { verdict, mail: shown } = inspection
+    const { verdict, message: shown } = inspection
     const outcome = outcomeOf(inspection)
     counts.set(outcome, (counts.get(outcome) ?? 0) + 1)
     const what = `seed ${SEED}, round ${round}: ${JSON.stringify(mail.slice(0, 400))} shows ${JSON.stringify(shown.from)}`
@@ -194,7 +194,7 @@ test('of a message that counts as authenticated, what is shown is what was signe
     ...[`From: ${VICTIM}`, 'To: bob@house.test', 'Subject: hello', 'Date: Fri, 20 Nov 2026 12:00:00 +0000'],
     ...['Message-ID: <1@good.example>', 'Content-Type: text/plain', '', 'Hello', ''],
   ].join('\r\n')
-  const seenIn = ({ mail }: Inspection) => ({
+  const seenIn = ({ message: mail }: Inspection) => ({
     from: mail.from,
     to: mail.to,
     ...{

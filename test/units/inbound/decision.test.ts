@@ -3,10 +3,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { loadConfig } from '../../../src/config/load.ts'
-import { judge } from '../../../src/inbound/decision.ts'
-import type { Recipient } from '../../../src/inbound/recipients.ts'
-import type { Peer, Transaction } from '../../../src/inbound/transaction.ts'
-import type { AuthVerdict, MailTraits } from '../../../src/mime/message.ts'
+import { decide } from '../../../src/inbound/decision.ts'
+import type { AcceptedRecipient } from '../../../src/inbound/recipients.ts'
+import type { MailTransaction, Peer } from '../../../src/inbound/transaction.ts'
+import type { AuthVerdict, MessageTraits } from '../../../src/mime/message.ts'
 import { MAX_RECEIVED } from '../../../src/smtp/limits.ts'
 import { line } from '../../../src/smtp/replies.ts'
 import type { Inspection } from '../../../src/workers/inspection.ts'
@@ -17,12 +17,15 @@ const policy = { mailboxFilter: { mode: 'off', rules: [] }, domainFilter: { mode
 
 function judged(
   verdict: Partial<AuthVerdict>,
-  traits: Partial<MailTraits> = {},
+  traits: Partial<MessageTraits> = {},
   recipient: object = { policy },
   namesOwnDomain = false,
   settings = config,
 ) {
-  const transaction = { sender: { address: 'ann@out.test' }, recipients: [recipient as Recipient] } as Transaction
+  const transaction = {
+    sender: { address: 'ann@out.test' },
+    recipients: [recipient as AcceptedRecipient],
+  } as MailTransaction
   const inspection = {
     verdict: {
       spf: 'pass',
@@ -42,9 +45,9 @@ function judged(
       suspectLinks: [],
       ...traits,
     },
-    mail: { parsed: true, from: [{ email: 'ann@out.test', name: '' }] },
+    message: { parsed: true, from: [{ email: 'ann@out.test', name: '' }] },
   } as unknown as Inspection
-  const { refusal, junk } = judge(inspection, { transaction, peer, config: settings, namesOwnDomain })
+  const { refusal, junk } = decide(inspection, { transaction, peer, config: settings, namesOwnDomain })
   return refusal ? line(refusal.reply) : junk ? 'junk' : 'inbox'
 }
 

@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { openLog } from '../../../src/base/log.ts'
 import type { Db, Tx } from '../../../src/db/db.ts'
 import { Journal } from '../../../src/inbound/journal.ts'
-import type { Turned } from '../../../src/inbound/recipients.ts'
+import type { RejectedRecipient } from '../../../src/inbound/recipients.ts'
 import { refusals } from '../../../src/inbound/refusals.ts'
 import type { Peer } from '../../../src/inbound/transaction.ts'
 import type { InboundLog, NewInboundRow } from '../../../src/store/inbound-log.ts'
@@ -13,7 +13,7 @@ import { ManualClock } from '../../support/clock.ts'
 
 const sender = { address: 'ann@out.test', declaredBytes: null, utf8: false }
 const peer: Peer = { address: '192.0.2.1', name: { name: 'mx.out.test' }, helo: 'mx', tls: null, protocol: 'ESMTP' }
-const turned: Turned = {
+const turned: RejectedRecipient = {
   refusal: refusals.suspended,
   rcptTo: 'ben@in.test',
   domain: 'in.test',
@@ -44,7 +44,7 @@ function open() {
 
 test('a refusal is a row with what the peer was told', async () => {
   const { journal, rows, clock } = open()
-  await journal.refuseRecipient(turned, sender, peer)
+  await journal.noteRefusedRecipient(turned, sender, peer)
   assert.deepEqual(rows, [
     {
       status: 'refused',
@@ -68,7 +68,7 @@ test('a refusal is a row with what the peer was told', async () => {
 
 test('mail for domains of others is nobody’s row', async () => {
   const { journal, rows } = open()
-  await journal.refuseRecipient({ ...turned, refusal: refusals.foreign, teamId: null }, sender, peer)
+  await journal.noteRefusedRecipient({ ...turned, refusal: refusals.foreign, teamId: null }, sender, peer)
   await journal.flush()
   assert.deepEqual(rows, [])
 })
@@ -77,7 +77,7 @@ test('a peer waits a moment for a slow disk and no longer; the end waits for eve
   const { journal, rows, disk, clock } = open()
   const slow = Promise.withResolvers<void>()
   disk.gate = slow.promise
-  const answered = journal.refuseRecipient(turned, sender, peer)
+  const answered = journal.noteRefusedRecipient(turned, sender, peer)
   clock.advance(1000)
   await answered
   assert.equal(rows.length, 0)
@@ -90,15 +90,16 @@ test('a peer waits a moment for a slow disk and no longer; the end waits for eve
 test('a disk that fails loses the row, not the dialogue', async () => {
   const { journal, rows, disk } = open()
   disk.gate = Promise.reject(new Error('disk I/O error'))
-  await journal.refuseRecipient(turned, sender, peer)
+  await journal.noteRefusedRecipient(turned, sender, peer)
   disk.gate = Promise.resolve()
-  await journal.refuseRecipient(turned, sender, peer)
+  await journal.noteRefusedRecipient(turned, sender, peer)
   assert.equal(rows.length, 1)
 })
 
 test('the count of probes under way is written at the end', async () => {
   const { journal, rows } = open()
-  for (let i = 0; i < 25; i++) await journal.refuseRecipient({ ...turned, refusal: refusals.unknown }, sender, peer)
+  for (let i = 0; i < 25; i++)
+    await journal.noteRefusedRecipient({ ...turned, refusal: refusals.unknown }, sender, peer)
   assert.equal(rows.length, 20)
   await journal.flush()
   assert.deepEqual([rows.at(-1)!.rcptTo, rows.at(-1)!.evidence], ['*@in.test', { probes: 5 }])

@@ -12,9 +12,9 @@ test('tells the first of a minute and counts the rest once', () => {
   const told = Array.from({ length: PROBES_PER_MINUTE + 7 }, () => probes.admit(probe, NOW)).filter(Boolean)
   assert.equal(told.length, PROBES_PER_MINUTE)
   assert.equal(probes.admit({ ...probe, address: '192.0.2.2' }, NOW), true, 'another source has its own minute')
-  assert.deepEqual(probes.take(NOW + 1000), [])
-  assert.deepEqual(probes.take(NOW + 60_000), [{ probe, more: 7 }])
-  assert.deepEqual(probes.take(NOW + 60_000), [])
+  assert.deepEqual(probes.takeFinished(NOW + 1000), [])
+  assert.deepEqual(probes.takeFinished(NOW + 60_000), [{ probe, more: 7 }])
+  assert.deepEqual(probes.takeFinished(NOW + 60_000), [])
   assert.equal(probes.admit(probe, NOW + 60_000), true)
 })
 

@@ -8,16 +8,16 @@ import { loadConfig } from '../../../src/config/load.ts'
 import type { Context } from '../../../src/context.ts'
 import type { Bounces } from '../../../src/inbound/bounces.ts'
 import type { Journal } from '../../../src/inbound/journal.ts'
-import { Receiver } from '../../../src/inbound/receive.ts'
-import type { Recipient, Recipients } from '../../../src/inbound/recipients.ts'
-import { type Refusal, refusals } from '../../../src/inbound/refusals.ts'
+import { MessageReceiver } from '../../../src/inbound/receive.ts'
+import type { AcceptedRecipient, Recipients } from '../../../src/inbound/recipients.ts'
+import { refusals, type SmtpRefusal } from '../../../src/inbound/refusals.ts'
 import { SourceThrottle } from '../../../src/inbound/source-throttle.ts'
-import { Divisions } from '../../../src/inbound/split-recipients.ts'
-import type { Peer, Transaction } from '../../../src/inbound/transaction.ts'
-import type { MailStream } from '../../../src/smtp/command-reader.ts'
-import { AT_WORK_BYTES, AT_WORK_LEAST, MAX_WAITING } from '../../../src/smtp/limits.ts'
+import { SplitRecipients } from '../../../src/inbound/split-recipients.ts'
+import type { MailTransaction, Peer } from '../../../src/inbound/transaction.ts'
+import type { MessageStream } from '../../../src/smtp/command-reader.ts'
+import { IN_FLIGHT_BYTES, IN_FLIGHT_MIN_BYTES, MAX_QUEUED } from '../../../src/smtp/limits.ts'
 import { line } from '../../../src/smtp/replies.ts'
-import type { HeldMail, Spool } from '../../../src/smtp/spool.ts'
+import type { Spool, SpooledMessage } from '../../../src/smtp/spool.ts'
 import type { Inspection } from '../../../src/workers/inspection.ts'
 import { ManualClock } from '../../support/clock.ts'
 
@@ -27,7 +27,7 @@ const recipient = {
   rcptTo: 'ben@in.test',
   mailbox: { id: 'mbx_1', email: 'ben@in.test', quotaBytes: 1, scriptKey: null },
   policy: { mailboxFilter: off, domainFilter: off },
-} as unknown as Recipient
+} as unknown as AcceptedRecipient
 const inspection = {
   verdict: {
     spf: 'pass',
@@ -40,8 +40,8 @@ const inspection = {
     dmarcReason: '',
   },
   traits: { fromFields: 1, fromAddresses: 1, hasDate: true, hasMessageId: true, repeatedFields: [], suspectLinks: [] },
-  mail: { parsed: true, from: [{ email: 'ann@out.test', name: '' }] },
-  rulings: [],
+  message: { parsed: true, from: [{ email: 'ann@out.test', name: '' }] },
+  scriptOutcomes: [],
   linkTokens: [],
 } as unknown as Inspection
 
@@ -50,14 +50,14 @@ function open() {
   const seen = { stored: 0, refused: [] as string[], released: 0 }
   const parts = {
     inspect: async (): Promise<Inspection> => inspection,
-    hold: async (stream: AsyncIterable<Buffer>): Promise<HeldMail> => {
+    hold: async (stream: AsyncIterable<Buffer>): Promise<SpooledMessage> => {
       for await (const _ of stream);
       return { sizeBytes: 10, source: { bytes: new Uint8Array(10) }, release: parts.release }
     },
     release: async (): Promise<void> => {
       seen.released++
     },
-    room: async (): Promise<Refusal | null> => null,
+    room: async (): Promise<SmtpRefusal | null> => null,
     report: false,
   }
   const app = {
@@ -72,33 +72,33 @@ function open() {
     },
   } as unknown as Context
   const journal = {
-    countFault: () => {},
-    refuseMail: async (_passage: unknown, { reply }: Refusal) => {
+    countLineError: () => {},
+    noteRefusedMessage: async (_received: unknown, { reply }: SmtpRefusal) => {
       seen.refused.push(line(reply))
     },
   } as unknown as Journal
-  const spool = { hold: (stream: MailStream) => parts.hold(stream) } as unknown as Spool
-  const recipients = { judgeRoom: () => parts.room() } as unknown as Recipients
-  const bounces = { take: async () => parts.report } as unknown as Bounces
-  const receiver = new Receiver({
+  const spool = { receive: (stream: MessageStream) => parts.hold(stream) } as unknown as Spool
+  const recipients = { checkQuota: () => parts.room() } as unknown as Recipients
+  const bounces = { apply: async () => parts.report } as unknown as Bounces
+  const receiver = new MessageReceiver({
     app,
     spool,
     journal,
     recipients,
-    divisions: new Divisions(new ManualClock()),
+    splitRecipients: new SplitRecipients(new ManualClock()),
     bounces,
     throttle: new SourceThrottle({ clock: new ManualClock(), log: openLog('silent') }),
   })
-  const send = async (given: Partial<MailStream> = {}, declaredBytes: number | null = null, copies = 1) => {
-    const content = Object.assign(new PassThrough(), { byteLength: 10, sizeExceeded: false, fault: null, ...given })
+  const send = async (given: Partial<MessageStream> = {}, declaredBytes: number | null = null, copies = 1) => {
+    const content = Object.assign(new PassThrough(), { byteLength: 10, sizeExceeded: false, byteError: null, ...given })
     content.end('0123456789')
-    const transaction: Transaction = {
+    const transaction: MailTransaction = {
       queueId: 'q1',
       sender: { address: 'ann@out.test', declaredBytes, utf8: false },
       recipients: Array.from({ length: copies }, () => recipient),
       report: null,
     }
-    return line(await receiver.receive(content as unknown as MailStream, transaction, peer))
+    return line(await receiver.receive(content as unknown as MessageStream, transaction, peer))
   }
   return { send, seen, parts }
 }
@@ -124,7 +124,7 @@ test('what is wrong with the mail is said before what is wrong with us', async (
     for await (const _ of stream);
     throw Object.assign(new Error('no space left on device'), { code: 'ENOSPC' })
   }
-  assert.match(await send({ fault: 'bare_lf' }), /^550 5\.6\.11 /)
+  assert.match(await send({ byteError: 'bare_lf' }), /^550 5\.6\.11 /)
   assert.match(await send({ sizeExceeded: true }), /^552 5\.3\.4 /)
   assert.match(await send(), /^452 4\.3\.1 /)
 })
@@ -148,12 +148,12 @@ test('so many mails are at work, so many wait, and the next one is asked to come
     inspected++
     return ready.promise
   }
-  const atOnce = AT_WORK_BYTES / AT_WORK_LEAST
-  const sent = Array.from({ length: atOnce + MAX_WAITING }, () => send())
+  const atOnce = IN_FLIGHT_BYTES / IN_FLIGHT_MIN_BYTES
+  const sent = Array.from({ length: atOnce + MAX_QUEUED }, () => send())
   const [last] = await Promise.all([send()])
   assert.match(last!, /^451 4\.3\.2 /)
   assert.equal(inspected, atOnce)
   ready.resolve(inspection)
   assert.ok((await Promise.all(sent)).every((reply) => reply.startsWith('250 ')))
-  assert.deepEqual(seen, { stored: atOnce + MAX_WAITING, refused: [last], released: atOnce + MAX_WAITING + 1 })
+  assert.deepEqual(seen, { stored: atOnce + MAX_QUEUED, refused: [last], released: atOnce + MAX_QUEUED + 1 })
 })

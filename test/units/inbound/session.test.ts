@@ -5,11 +5,11 @@ import { createServer } from 'node:net'
 import { after, test } from 'node:test'
 import { openLog } from '../../../src/base/log.ts'
 import { selfSigned } from '../../../src/config/certificate.ts'
-import type { Recipient } from '../../../src/inbound/recipients.ts'
+import type { AcceptedRecipient } from '../../../src/inbound/recipients.ts'
 import { refusals } from '../../../src/inbound/refusals.ts'
-import { type Desk, Session } from '../../../src/inbound/session.ts'
-import type { Peer, Transaction } from '../../../src/inbound/transaction.ts'
-import { type LineFault, MAX_COMMAND_BYTES } from '../../../src/smtp/command-reader.ts'
+import { type SessionHandler, SmtpSession } from '../../../src/inbound/session.ts'
+import type { MailTransaction, Peer } from '../../../src/inbound/transaction.ts'
+import { type LineError, MAX_COMMAND_BYTES } from '../../../src/smtp/command-reader.ts'
 import {
   COMMAND_MS,
   CONTENT_BYTES_PER_S,
@@ -27,26 +27,26 @@ import { SmtpClient, sendMail } from '../../support/smtp.ts'
 interface Taken {
   content: string
   fault: string | null
-  transaction: Transaction
+  transaction: MailTransaction
   peer: Peer
 }
 
 const clock = new ManualClock()
 const taken: Taken[] = []
-const faults: LineFault[] = []
-const sessions = new Set<Session>()
+const faults: LineError[] = []
+const sessions = new Set<SmtpSession>()
 /** What the source has to wait for, and how often it broke the protocol. */
 let delay: number | null = 0
 let protocolErrors = 0
 /** What `receive` waits for before it answers. */
 let gate: Promise<void> = Promise.resolve()
 
-const desk: Desk = {
+const desk: SessionHandler = {
   clock,
-  findName: async () => ({ name: 'client.test' }),
-  async judge(path) {
+  lookupName: async () => ({ name: 'client.test' }),
+  async evaluateRecipient(path) {
     if (path.local === 'unknown') return refusals.unknown.reply
-    return { rcptTo: path.address } as Recipient
+    return { rcptTo: path.address } as AcceptedRecipient
   },
   async receive(content, transaction, peer) {
     let text = ''
@@ -55,21 +55,21 @@ const desk: Desk = {
     } catch {
       return replies.closing
     }
-    taken.push({ content: text, fault: content.fault, transaction, peer })
+    taken.push({ content: text, fault: content.byteError, transaction, peer })
     await gate
-    if (content.fault) return refusals.bareLf.reply
+    if (content.byteError) return refusals.bareLf.reply
     return content.sizeExceeded ? refusals.tooLarge.reply : replies.queued(transaction.queueId)
   },
   delay: () => delay,
   noteProtocolError: () => protocolErrors++,
-  noteFault: (fault) => faults.push(fault),
-  left: (session) => sessions.delete(session),
+  noteLineError: (fault) => faults.push(fault),
+  sessionClosed: (session) => sessions.delete(session),
 }
 
 const tls = await selfSigned('mx.in.test', Date.UTC(2020, 0), Date.UTC(2040, 0))
 const protocol = openProtocol({ hostName: 'mx.in.test', tls, log: openLog('silent') })
 const server = createServer({ allowHalfOpen: true }, (socket) => {
-  const session = new Session(protocol, socket, { address: '192.0.2.1', port: 1 }, desk)
+  const session = new SmtpSession(protocol, socket, { address: '192.0.2.1', port: 1 }, desk)
   sessions.add(session)
   session.init()
 })
@@ -188,7 +188,7 @@ test('more recipients than a transaction takes are sent back for another one', a
   assert.equal(takenNow()[0]!.transaction.recipients.length, MAX_RECIPIENTS)
 })
 
-const malformed: [string, string, LineFault][] = [
+const malformed: [string, string, LineError][] = [
   ['a bare line feed', 'NOOP\nNOOP\r\n', 'bare_lf'],
   ['a bare carriage return', 'NOOP\rNOOP\r\n', 'bare_cr'],
   ['a NUL', 'NOOP \0\r\n', 'nul'],

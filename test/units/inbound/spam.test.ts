@@ -3,14 +3,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type SpamFacts, scoreSpam } from '../../../src/inbound/spam.ts'
-import type { AuthVerdict, MailTraits, ParsedMail } from '../../../src/mime/message.ts'
+import type { AuthVerdict, MessageTraits, ParsedMessage } from '../../../src/mime/message.ts'
 
 const JUNK = 5
 
 interface Given {
   verdict?: Partial<AuthVerdict>
-  traits?: Partial<MailTraits>
-  mail?: Partial<ParsedMail>
+  traits?: Partial<MessageTraits>
+  mail?: Partial<ParsedMessage>
   helo?: string
   hasReverseName?: boolean
   trustedForwarder?: boolean
@@ -19,7 +19,7 @@ interface Given {
 
 function facts(given: Given): SpamFacts {
   const verdict = { spf: 'pass', dkim: 'pass', dmarc: 'pass', dmarcPolicy: 'none', arc: 'none', ...given.verdict }
-  const traits: MailTraits = {
+  const traits: MessageTraits = {
     fromFields: 1,
     fromAddresses: 1,
     hasDate: true,
@@ -40,7 +40,7 @@ function facts(given: Given): SpamFacts {
   return {
     verdict: verdict as AuthVerdict,
     traits,
-    mail: mail as ParsedMail,
+    message: mail as ParsedMessage,
     helo: given.helo ?? 'mx.out.test',
     hasReverseName: given.hasReverseName ?? true,
     trustedForwarder: given.trustedForwarder ?? false,

@@ -4,8 +4,8 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { type Answerable, answerAddress, namedIn, senderKeys } from '../../../src/mime/auto-reply.ts'
 import type { AuthResult } from '../../../src/mime/message.ts'
-import { parseMail } from '../../../src/mime/parse.ts'
-import { mailTraits } from '../../../src/mime/spam-traits.ts'
+import { parseMessage } from '../../../src/mime/parse.ts'
+import { messageTraits } from '../../../src/mime/spam-traits.ts'
 
 interface Verdict {
   spf?: AuthResult
@@ -15,8 +15,8 @@ interface Verdict {
 function mail(lines: readonly string[] = [], { spf = 'pass', dmarc = 'none' }: Verdict = {}): Answerable {
   const from = lines.some((line) => line.startsWith('From:')) ? [] : ['From: Bob <bob@customer.example>']
   const bytes = Buffer.from([...from, ...lines, '', 'Hello', ''].join('\r\n'))
-  const parsed = parseMail(bytes)
-  return { mail: parsed, traits: mailTraits(bytes, parsed, 0), verdict: { spf, dmarc } as Answerable['verdict'] }
+  const parsed = parseMessage(bytes)
+  return { message: parsed, traits: messageTraits(bytes, parsed, 0), verdict: { spf, dmarc } as Answerable['verdict'] }
 }
 
 const BOB = 'bob@customer.example'

@@ -9,9 +9,9 @@ import { ADDRESSES_MAX, parseAddressList } from '../../../src/mime/address.ts'
 import { AUTHOR_DOMAINS_MAX, readAuthor } from '../../../src/mime/author.ts'
 import { decodeHeader } from '../../../src/mime/decode.ts'
 import { FILE_NAME_MAX } from '../../../src/mime/file-name.ts'
-import type { ParsedMail, Part } from '../../../src/mime/message.ts'
+import type { ParsedMessage, Part } from '../../../src/mime/message.ts'
 import { parseStructured } from '../../../src/mime/parameters.ts'
-import { parseMail } from '../../../src/mime/parse.ts'
+import { parseMessage } from '../../../src/mime/parse.ts'
 import { previewOf } from '../../../src/mime/preview.ts'
 import { messageIds, normaliseSubject, REFERENCES_MAX } from '../../../src/mime/references.ts'
 import { DEPTH_MAX, PARTS_MAX } from '../../../src/mime/structure.ts'
@@ -19,7 +19,7 @@ import { soundMail } from '../../support/mail.ts'
 
 const ends = { timeout: 60_000 }
 const FROM = 'From: a@b.example\r\nSubject: kept\r\n'
-const read = (...text: string[]): ParsedMail => soundMail(Buffer.from(FROM + text.join(''), 'latin1'))
+const read = (...text: string[]): ParsedMessage => soundMail(Buffer.from(FROM + text.join(''), 'latin1'))
 
 function count(part: Part): number {
   return part.parts.reduce((sum, child) => sum + count(child), 1)
@@ -30,7 +30,7 @@ function depth(part: Part): number {
 }
 
 /** A mail that breaks a bound says which, and what stands in front of the break is there. */
-function assertBroken(mail: ParsedMail, problem: RegExp): void {
+function assertBroken(mail: ParsedMessage, problem: RegExp): void {
   assert.match(mail.problem ?? 'no problem', problem)
   assert.equal(mail.parsed, false)
   assert.deepEqual([mail.subject, mail.from[0]?.email], ['kept', 'a@b.example'])
@@ -224,10 +224,13 @@ test('previews of long texts', ends, () => {
 
 test('50 MB of nothing but line breaks, of one line, of base64', ends, () => {
   const size = 50_000_000
-  assert.equal(parseMail(Buffer.concat([Buffer.from('A: 1\r\n\r\n'), Buffer.alloc(size, 10)])).structure!.lines, size)
-  assert.equal(parseMail(Buffer.concat([Buffer.from('A: 1\r\n\r\n'), Buffer.alloc(size, 120)])).structure!.lines, 0)
+  assert.equal(
+    parseMessage(Buffer.concat([Buffer.from('A: 1\r\n\r\n'), Buffer.alloc(size, 10)])).structure!.lines,
+    size,
+  )
+  assert.equal(parseMessage(Buffer.concat([Buffer.from('A: 1\r\n\r\n'), Buffer.alloc(size, 120)])).structure!.lines, 0)
   const header = Buffer.from('Content-Type: a/b\r\nContent-Transfer-Encoding: base64\r\n\r\n')
-  const [file] = parseMail(Buffer.concat([header, Buffer.alloc(size, 'A'.repeat(76).concat('\r\n'))])).attachments
+  const [file] = parseMessage(Buffer.concat([header, Buffer.alloc(size, 'A'.repeat(76).concat('\r\n'))])).attachments
   assert.equal(file!.sizeBytes, Math.floor((Math.floor(size / 78) * 76 + (size % 78)) * 0.75))
 })
 

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { decodeBody, decodeText } from '../../../src/mime/decode.ts'
-import type { Address, ParsedMail, Part } from '../../../src/mime/message.ts'
+import type { Address, ParsedMessage, Part } from '../../../src/mime/message.ts'
 import { fixtureBytes, fixtureJson, fixtureNames, fixturesMissing } from '../../support/fixtures.ts'
 import { soundMail } from '../../support/mail.ts'
 
@@ -66,7 +66,7 @@ for (const name of fixtureNames(FOLDER, '.eml').map((file) => file.slice(0, -4))
   })
 }
 
-function assertHeaders(mail: ParsedMail, oracle: Oracle): void {
+function assertHeaders(mail: ParsedMessage, oracle: Oracle): void {
   const value = (name: string) => oracle.parts[0]!.headers.find((header) => header.name === name)?.value
   const addresses = (list: Address[]) => list.map(({ name, email }) => `${name}<${email}>`).join()
   const theirs = (name: string) => {
@@ -105,7 +105,7 @@ function isSameBody(bytes: Buffer, part: Part, body: Record<string, unknown>): b
 }
 
 /** We show one part of each form, the oracle lists all; ours must be among them, and the attachments the same. */
-function isSameChoice(mail: ParsedMail, parts: Part[], oracle: Oracle): boolean {
+function isSameChoice(mail: ParsedMessage, parts: Part[], oracle: Oracle): boolean {
   const ids = (list: number[]) => list.map((at) => parts[at]!.id)
   const shown = (id: string | null, list: string[]) => (id === null ? list.length === 0 : list.includes(id))
   const text = shown(mail.textPart, ids(oracle.text_body)) || (mail.textPart === null && mail.htmlPart !== null)

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { ParsedMail } from '../../../src/mime/message.ts'
+import type { ParsedMessage } from '../../../src/mime/message.ts'
 import { normaliseSubject } from '../../../src/mime/references.ts'
 import { fixtureBytes, fixtureNames, fixturesMissing } from '../../support/fixtures.ts'
 import { soundMail } from '../../support/mail.ts'
@@ -13,7 +13,7 @@ const skip = fixturesMissing(FOLDER)
 /** Subjects that people changed, so that parent and reply do not agree. */
 const CHANGED = ['bug? logformat "%{tid}p" gives wrong tid on windows server 200']
 
-function mails(): ParsedMail[] {
+function mails(): ParsedMessage[] {
   return fixtureNames(FOLDER).flatMap((name) => {
     const text = fixtureBytes(`${FOLDER}/${name}`).toString('latin1')
     const single = name.endsWith('.eml') ? [text] : text.split(/^(?=From .*\d{4}\r?$)/m)

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import MarkdownIt from 'markdown-it'
 import { cleanContent } from '../../../src/content/clean/clean.ts'
-import { parseMail, partText } from '../../../src/mime/parse.ts'
+import { parseMessage, partText } from '../../../src/mime/parse.ts'
 import { findPart } from '../../../src/mime/structure.ts'
 import { fixturesMissing } from '../../support/fixtures.ts'
 import { type Foreign, SUITES } from '../../support/foreign.ts'
@@ -56,7 +56,7 @@ function assertAllInert(bodies: Bodies, name: string): void {
 }
 
 function bodiesOf({ content }: Foreign): Bodies {
-  const mail = parseMail(content)
+  const mail = parseMessage(content)
   const [text, html] = [mail.textPart, mail.htmlPart].map((id) => {
     const part = id === null ? undefined : findPart(mail.structure!, id)
     return part ? partText(content, part, 200_000) : null

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { test } from 'node:test'
-import { parseMail, SUBJECT_MAX } from '../../../src/mime/parse.ts'
+import { parseMessage, SUBJECT_MAX } from '../../../src/mime/parse.ts'
 import { mailOf, soundMail } from '../../support/mail.ts'
 
 /** A multipart of parts, each given by its header lines and its body. */
@@ -64,7 +64,10 @@ test('headers of use', () => {
 test('an empty mail, and one without a header, are kept as not parsed', () => {
   for (const text of ['', 'no header at all', '\r\n\r\nbody']) {
     const mail = soundMail(mailOf(text))
-    assert.deepEqual([mail.parsed, mail.problem, mail.subject, mail.from], [false, 'The mail has no header.', '', []])
+    assert.deepEqual(
+      [mail.parsed, mail.problem, mail.subject, mail.from],
+      [false, 'The message has no header.', '', []],
+    )
   }
 })
 
@@ -121,7 +124,7 @@ test('a mail that is only a named text is read by it, and it is a file all the s
 test('a text behind the HTML is a footer, not the body; all text is found by search', () => {
   const lines = multipart('mixed', html('<p>body</p>'), plain('footer'))
   assert.deepEqual(parts(...lines), { text: null, html: '1', files: [], has: false })
-  const mail = parseMail(mailOf(...lines))
+  const mail = parseMessage(mailOf(...lines))
   assert.deepEqual([mail.preview, mail.searchText], ['body', 'body\nfooter'])
 })
 
@@ -166,7 +169,7 @@ test('an attachment is measured and hashed as decoded', () => {
     ['Content-Type: application/pdf; name="=?utf-8?Q?=C3=BC?=.pdf"', 'Content-Transfer-Encoding: base64'],
     'aGVs\r\nbG8=',
   ])
-  const [attachment] = parseMail(mailOf(...lines)).attachments
+  const [attachment] = parseMessage(mailOf(...lines)).attachments
   const { sizeBytes, sha256, filename, disposition, contentType } = attachment!
   assert.deepEqual([sizeBytes, filename, disposition, contentType], [5, 'ü.pdf', 'attachment', 'application/pdf'])
   assert.deepEqual(Buffer.from(sha256), createHash('sha256').update('hello').digest())
@@ -190,7 +193,7 @@ test('texts are cut where they end being useful', () => {
 
 test('a raw 8-bit Subject is of the charset the message declares', () => {
   const subject = (raw: Buffer, ...lines: string[]) =>
-    parseMail(Buffer.concat([Buffer.from('Subject: '), raw, Buffer.from(`\r\n${lines.join('\r\n')}`)])).subject
+    parseMessage(Buffer.concat([Buffer.from('Subject: '), raw, Buffer.from(`\r\n${lines.join('\r\n')}`)])).subject
   const russian = Buffer.from('f0d2c9d7c5d4', 'hex')
   const inPart = (charset: string) => [
     ...['Content-Type: multipart/mixed; boundary=b', '', '--b', 'Content-Type: image/png', '', 'x', '--b'],

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { LINK_TOKENS_MAX, linkTokens } from '../../../src/mime/sign-in-links.ts'
-import { readMail } from '../../../src/workers/read-message.ts'
+import { readMessage } from '../../../src/workers/read-message.ts'
 import { mailOf } from '../../support/mail.ts'
 
 const TOKEN = `${'Aa0_-'.repeat(8)}xyz`
@@ -11,7 +11,7 @@ const link = (token = TOKEN) => `https://mail.example/owner/session/${token}`
 
 function tokensOf(...lines: string[]): string[] {
   const bytes = mailOf(...lines)
-  return linkTokens(bytes, readMail(bytes).mail.structure)
+  return linkTokens(bytes, readMessage(bytes).message.structure)
 }
 
 test('in a text, in HTML, in a rewritten address, in a message inside the message', () => {

@@ -2,16 +2,16 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { MailTraits } from '../../../src/mime/message.ts'
-import { parseMail } from '../../../src/mime/parse.ts'
-import { mailTraits } from '../../../src/mime/spam-traits.ts'
+import type { MessageTraits } from '../../../src/mime/message.ts'
+import { parseMessage } from '../../../src/mime/parse.ts'
+import { messageTraits } from '../../../src/mime/spam-traits.ts'
 import { mailOf } from '../../support/mail.ts'
 
 const at = Date.UTC(2025, 6, 1, 12)
 
-function traits(...lines: string[]): MailTraits {
+function traits(...lines: string[]): MessageTraits {
   const bytes = mailOf(...lines)
-  return mailTraits(bytes, parseMail(bytes), at)
+  return messageTraits(bytes, parseMessage(bytes), at)
 }
 
 const html = (body: string) => traits('From: a@b', 'Content-Type: text/html; charset=utf-8', '', body)

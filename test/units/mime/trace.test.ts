@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { addTrace, mailDate } from '../../../src/mime/trace.ts'
+import { addTrace, rfc5322Date } from '../../../src/mime/trace.ts'
 import { ARRIVED_AT, arrival } from '../../support/arrivals.ts'
 
 const RESULTS = 'mx.house.test;\r\n spf=pass smtp.mailfrom=sender.test'
@@ -68,8 +68,8 @@ test('UTF-8 of the envelope is kept', () => {
 })
 
 test('dates are those of mail', () => {
-  assert.equal(mailDate(ARRIVED_AT), 'Fri, 20 Nov 2026 12:00:00 +0000')
-  assert.equal(mailDate(0), 'Thu, 01 Jan 1970 00:00:00 +0000')
+  assert.equal(rfc5322Date(ARRIVED_AT), 'Fri, 20 Nov 2026 12:00:00 +0000')
+  assert.equal(rfc5322Date(0), 'Thu, 01 Jan 1970 00:00:00 +0000')
 })
 
 test('fields that only we may write are taken out', () => {

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Connections, isListed, plainAddress, sourceOf } from '../../../src/net/connections.ts'
+import { ConnectionCounter, isListed, plainAddress, sourceOf } from '../../../src/net/connections.ts'
 
 test('an IPv6 /64 is one source, IPv4 in IPv6 is IPv4', () => {
   assert.equal(sourceOf('2001:db8:1:2:3:4:5:6'), sourceOf('2001:db8:1:2::1'))
@@ -13,9 +13,9 @@ test('an IPv6 /64 is one source, IPv4 in IPv6 is IPv4', () => {
 })
 
 test('counts up to the limits and forgets who left', () => {
-  const connections = new Connections({ total: 3, perAddress: 2 })
+  const connections = new ConnectionCounter({ total: 3, perAddress: 2 })
   assert.deepEqual(
-    [1, 2, 3, 4].map(() => connections.enter()),
+    [1, 2, 3, 4].map(() => connections.open()),
     [true, true, true, false],
   )
   const leave = connections.count('192.0.2.1')
@@ -25,8 +25,8 @@ test('counts up to the limits and forgets who left', () => {
   assert.ok(connections.count('192.0.2.2'))
   leave()
   assert.ok(connections.count('192.0.2.1'))
-  connections.leave()
-  assert.equal(connections.enter(), true)
+  connections.close()
+  assert.equal(connections.open(), true)
 })
 
 test('finds an address in a list of addresses and ranges', () => {

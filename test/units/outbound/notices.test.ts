@@ -57,7 +57,7 @@ test('one report for all recipients that failed, with the null sender, to the ma
   )
   assert.match(report!.text, /\r\nAuto-Submitted: auto-replied\r\n/)
   assert.match(report!.text, new RegExp(`\r\nIn-Reply-To: <${email.internetMessageId}>\r\n`))
-  assert.match(report!.text, /Your mail could not be delivered to these 2 recipients:/)
+  assert.match(report!.text, /Your message could not be delivered to these 2 recipients:/)
   assert.match(report!.text, /No mail server took it for two days\./)
   const read = readReport(Buffer.from(report!.text), '')
   assert.ok(read?.kind === 'bounce')

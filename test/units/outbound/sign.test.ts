@@ -5,7 +5,7 @@ import { generateKeyPairSync } from 'node:crypto'
 import { test } from 'node:test'
 import { authenticate } from '../../../src/auth/authenticate.ts'
 import { Db } from '../../../src/db/db.ts'
-import { type DirectoryParts, openDirectory } from '../../../src/directory/directory.ts'
+import { type DirectoryDeps, openDirectory } from '../../../src/directory/directory.ts'
 import { compose } from '../../../src/mime/compose/compose.ts'
 import { READY_KEYS_MAX, Signer } from '../../../src/outbound/sign.ts'
 import { arrival } from '../../support/arrivals.ts'
@@ -75,7 +75,7 @@ test('keys that another thread made sign here at once, two kinds side by side', 
       clock: house.clock,
       vault: house.vault,
       config: {},
-    } as unknown as DirectoryParts)
+    } as unknown as DirectoryDeps)
     const signer = new Signer({ db, clock: house.clock, directory })
     const mail = mailFrom('ann@example.org')
     const sign = async () => judged(house, await signer.sign(sender(teamId, 'ann@example.org'), mail))
@@ -103,7 +103,7 @@ test('so many keys are held ready, and the others are read again', async () => {
   let read = 0
   let asked = ''
   const directory = {
-    domains: { standingFor: async () => ({ id: 'mdom_1', name: 'x.test', verificationStatus: 'verified' }) },
+    domains: { statusFor: async () => ({ id: 'mdom_1', name: 'x.test', verificationStatus: 'verified' }) },
     dkimKeys: {
       signing: async () => [{ selector: 's1', algorithm: 'ed25519', public: asked }],
       open: async () => {

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { parseMail } from '../../../src/mime/parse.ts'
+import { parseMessage } from '../../../src/mime/parse.ts'
 import { composeDsn, type DsnInput } from '../../../src/reports/dsn.ts'
 import { readReport } from '../../../src/reports/report.ts'
 import { soundMail, typesOf } from '../../support/mail.ts'
@@ -44,11 +44,11 @@ function recipientsOf(bytes: Buffer) {
 
 test('a report has a sentence, a status and the header, not the body', () => {
   const bytes = compose()
-  const mail = parseMail(bytes)
+  const mail = parseMessage(bytes)
   assert.equal(typesOf(mail.structure!), 'multipart/report(text/plain message/delivery-status text/rfc822-headers)')
   assert.equal(mail.subject, 'Not delivered: Hello')
-  assert.match(mail.searchText, /^Your mail could not be delivered to this recipient:\n\n {2}gone@out\.test\n/)
-  assert.match(mail.searchText, /The other server said: 550 5\.1\.1 User unknown/)
+  assert.match(mail.searchText, /^Your message could not be delivered to this recipient:\n\n {2}gone@out\.test\n/)
+  assert.match(mail.searchText, /The remote server replied: 550 5\.1\.1 User unknown/)
   assert.deepEqual([mail.inReplyTo, mail.references], [['eml_1@shop.test'], ['eml_1@shop.test']])
   assert.doesNotMatch(bytes.toString(), /\r\nBody/)
   const report = readReport(bytes, '')
@@ -77,23 +77,23 @@ test('what a stranger said stays in its place', () => {
 
 test('addresses and subjects beyond ASCII', () => {
   const bytes = compose({ subject: 'Grüße 🐈', recipients: [failure('jürgen\\x@bücher.test', { diagnostic: '' })] })
-  assert.equal(parseMail(bytes).subject, 'Not delivered: Grüße 🐈')
+  assert.equal(parseMessage(bytes).subject, 'Not delivered: Grüße 🐈')
   assert.match(bytes.toString(), /\r\nFinal-Recipient: utf-8; j\\x\{FC\}rgen\\x\{5C\}x@b\\x\{FC\}cher\.test\r\n/)
-  assert.match(parseMail(bytes).searchText, /jürgen/)
+  assert.match(parseMessage(bytes).searchText, /jürgen/)
 })
 
 test('five hundred recipients: all in the status, the first fifty in the text', () => {
   const recipients = Array.from({ length: 500 }, (_, at) => failure(`a${at}@out.test`))
   const bytes = compose({ recipients })
   assert.equal(recipientsOf(bytes).length, 500)
-  const { searchText } = parseMail(bytes)
+  const { searchText } = parseMessage(bytes)
   assert.match(searchText, /these 500 recipients/)
   assert.match(searchText, /a49@out\.test/)
   assert.doesNotMatch(searchText, /a50@out\.test/)
   assert.match(searchText, /and 450 more/)
 })
 
-test('a header that no mail server of seven bits takes, and none at all', () => {
+test('a header that no 7bit mail server accepts, and none at all', () => {
   const original = Buffer.concat([
     Buffer.from('Subject: ü\r\nX: '),
     Buffer.alloc(2000, 'x'),

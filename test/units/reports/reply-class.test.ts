@@ -2,16 +2,16 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { classifyReply, type Stage } from '../../../src/reports/reply-class.ts'
+import { classifyReply, type ReplyStage } from '../../../src/reports/reply-class.ts'
 
 /** A reply as it is written on the wire, in the words of {@link classifyReply}. */
-function read(line: string, stage: Stage | null = null) {
+function read(line: string, stage: ReplyStage | null = null) {
   const match = /^(\d{3})? ?(\d\.\d{1,3}\.\d{1,3})? ?(.*)$/.exec(line)!
   const smtpCode = match[1] === undefined ? null : Number(match[1])
   return classifyReply({ smtpCode, enhancedCode: match[2] ?? null, text: match[3]! }, stage)
 }
 
-test('bounces: type, sub type, and who gets no more mail', () => {
+test('bounces: type, subtype, and suppression', () => {
   const rows: [string, string, string, boolean][] = [
     // The codes of decisions §6.3.
     ['550 5.1.1 User unknown', 'permanent', 'no_such_user', true],
@@ -122,7 +122,7 @@ test('for good or for now: the reply code decides, the enhanced code where there
   assert.equal(read('Mailbox full').permanent, false)
 })
 
-test('whether the mail was refused or its recipient', () => {
+test('whether the message or its recipient was rejected', () => {
   const rows: [string, string][] = [
     ['554 5.6.0 Message content rejected', 'content'],
     ['554 5.7.1 Spam', 'content'],

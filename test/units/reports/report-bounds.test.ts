@@ -75,7 +75,7 @@ test('a delivery status with more fields and longer ones than any has', ends, ()
   assert.equal(readStatusFields('__proto__: 1\nconstructor: 2').mail.get('constructor'), '2')
 })
 
-test('what lies beyond the lines that are looked at', () => {
+test('lines beyond the limit are ignored', () => {
   assert.deepEqual(namedRecipients(`${'\n'.repeat(NOTICE_LINES_MAX)}a@b.test\n`, new Set()), [])
   assert.equal(findPhrase(`${'x'.repeat(PHRASE_TEXT_MAX)} user unknown`), null)
 })

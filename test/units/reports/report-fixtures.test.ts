@@ -161,7 +161,7 @@ const ORDINARY = [
   'mime/webklex',
 ]
 
-test('no ordinary mail is taken for a report', { skip: fixturesMissing('corpus') }, () => {
+test('no ordinary message is parsed as a report', { skip: fixturesMissing('corpus') }, () => {
   let count = 0
   for (const folder of ORDINARY) {
     for (const name of fixtureNames(folder)) {

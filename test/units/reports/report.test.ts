@@ -112,7 +112,7 @@ test('a reason on several lines is read up to the next named recipient', () => {
   )
 })
 
-test('a delivery status report tells of the mail and of each recipient', () => {
+test('a delivery status has fields of the message and of each recipient', () => {
   const report = bounce(
     reportOf(
       'delivery-status',
@@ -226,7 +226,7 @@ test("the other server's own code says more than what the reporting one made of 
   assert.equal(status('5.0.0', '550 rejected by 5.1.1.7 and 10.5.1.1'), '5.0.0')
 })
 
-test('why a mail failed is taken from the words where the fields do not say it', () => {
+test('the reason is read from the text when the fields do not give it', () => {
   const report = bounce(
     reportOf(
       'delivery-status',
@@ -238,7 +238,7 @@ test('why a mail failed is taken from the words where the fields do not say it',
   assert.deepEqual([status, smtpCode, diagnostic], ['5.2.2', 552, '552 5.2.2 Mailbox full'])
 })
 
-test('a complaint names who complains, about which mail', () => {
+test('a complaint names the recipient and the message', () => {
   const report = complaint(
     reportOf(
       'feedback-report',

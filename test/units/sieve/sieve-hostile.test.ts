@@ -2,26 +2,26 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { parseMail } from '../../../src/mime/parse.ts'
+import { parseMessage } from '../../../src/mime/parse.ts'
 import { BODY_MAX } from '../../../src/sieve/body.ts'
-import { RunFault } from '../../../src/sieve/errors.ts'
-import { rule } from '../../../src/sieve/evaluate.ts'
+import { compileScript } from '../../../src/sieve/compile.ts'
+import { SieveRuntimeError } from '../../../src/sieve/errors.ts'
+import { runScripts } from '../../../src/sieve/evaluate.ts'
 import { matchesGlob, readGlob } from '../../../src/sieve/glob.ts'
-import { MailView } from '../../../src/sieve/message-view.ts'
-import { Meter } from '../../../src/sieve/meter.ts'
-import { PLACES_MAX, runScript } from '../../../src/sieve/run.ts'
-import { compileScript } from '../../../src/sieve/sieve.ts'
+import { MessageView } from '../../../src/sieve/message-view.ts'
+import { WorkMeter } from '../../../src/sieve/meter.ts'
+import { runScript, TARGETS_MAX } from '../../../src/sieve/run.ts'
 import { Random } from '../../support/random.ts'
 import { bytesOf, holds, outcome, problemsOf, ruling } from '../../support/sieve.ts'
 
-const MUCH = 'The script takes too much work over this mail.'
+const MUCH = 'The script takes too much work for this message.'
 
 test('a script is bounded in bytes, depth and commands', () => {
   const wrong = (script: string) => problemsOf(script).map((text) => text.replace(/^\d+:\d+ /, ''))
   assert.deepEqual(wrong('#'.repeat(65_536)), [])
   assert.deepEqual(wrong('#'.repeat(65_537)), ['A script has at most 65536 bytes.'])
   assert.deepEqual(wrong('#ä'.repeat(30_000)), ['A script has at most 65536 bytes.'])
-  const deep = ['Blocks and tests lie in one another 32 deep at most.']
+  const deep = ['Blocks and tests can be nested at most 32 levels deep.']
   assert.deepEqual(wrong(`if ${'not '.repeat(16_000)}true { keep; }`), deep)
   assert.deepEqual(wrong(`if ${'anyof('.repeat(10_000)}`), deep)
   const many = ['A script has at most 2000 commands and tests.']
@@ -31,7 +31,7 @@ test('a script is bounded in bytes, depth and commands', () => {
   const asks = (count: number) =>
     `require "mailbox"; if mailboxexists [${Array.from({ length: count }, (_, n) => `"f${n}"`).join()}] { stop; }`
   assert.deepEqual(wrong(asks(100)), [])
-  assert.deepEqual(wrong(asks(101)), ['A script asks after at most 100 folders.'])
+  assert.deepEqual(wrong(asks(101)), ['A script can test at most 100 folders.'])
   assert.deepEqual(wrong('['.repeat(60_000)), ['A command is missing here.'])
   assert.deepEqual(wrong(`if exists ${'['.repeat(60_000)}`), ['A string is missing here.'])
 })
@@ -39,9 +39,9 @@ test('a script is bounded in bytes, depth and commands', () => {
 test('patterns with many stars take one pass', () => {
   const value = 'a'.repeat(50_000)
   // Trying each star anew would take as many steps as there are ways to share the letters out.
-  assert.equal(matchesGlob(value, readGlob(`${'*a'.repeat(500)}b`), new Meter()), false)
-  assert.equal(matchesGlob(value, readGlob(`${'*a'.repeat(100)}*`), new Meter()), true)
-  assert.throws(() => matchesGlob(value, readGlob(`*${'?'.repeat(20_000)}b*`), new Meter()), RunFault)
+  assert.equal(matchesGlob(value, readGlob(`${'*a'.repeat(500)}b`), new WorkMeter()), false)
+  assert.equal(matchesGlob(value, readGlob(`${'*a'.repeat(100)}*`), new WorkMeter()), true)
+  assert.throws(() => matchesGlob(value, readGlob(`*${'?'.repeat(20_000)}b*`), new WorkMeter()), SieveRuntimeError)
 })
 
 test('patterns agree with a simple model', () => {
@@ -62,32 +62,32 @@ test('patterns agree with a simple model', () => {
     const pattern = text('aab**??\\', 7)
     const wanted = model(value, pattern)
     if (wanted) matches++
-    assert.equal(matchesGlob(value, readGlob(pattern), new Meter()), wanted, `${value} ${pattern}`)
+    assert.equal(matchesGlob(value, readGlob(pattern), new WorkMeter()), wanted, `${value} ${pattern}`)
   }
   assert.ok(matches > 1000)
 })
 
-test('work is bounded: the script is given up, and the mail kept', () => {
+test('work is bounded: the script is aborted, and the message kept', () => {
   const large = bytesOf('Subject: x', '', 'ab '.repeat(700_000))
   const keys = Array.from({ length: 1000 }, (_, n) => `"*?q?${n}*"`).join(', ')
   const script = `require ["body", "fileinto"];\nfileinto "x";\nif body :raw :matches [${keys}] { discard; }`
-  assert.deepEqual(ruling(script, large), { places: [{ kind: 'default' }], keywords: [], fault: MUCH })
+  assert.deepEqual(ruling(script, large), { targets: [{ kind: 'default' }], keywords: [], error: MUCH })
   const other = `require ["body"];\n${'if body :content "" "x" { discard; } '.repeat(600)}`
-  assert.equal(ruling(other, bytesOf('Content-Type: application/x', '', 'x'.repeat(BODY_MAX))).fault, null)
+  assert.equal(ruling(other, bytesOf('Content-Type: application/x', '', 'x'.repeat(BODY_MAX))).error, null)
 })
 
-test('a mail to many is bounded too: scripts that ask for much get less, modest ones what they need', () => {
+test('a message to many recipients is bounded too: expensive scripts get less, cheap ones what they need', () => {
   const bytes = bytesOf('Subject: x', '', 'ab '.repeat(350_000))
-  const { structure: root, searchText: text } = parseMail(bytes)
+  const { structure: root, searchText: text } = parseMessage(bytes)
   const keys = Array.from({ length: 25 }, (_, n) => `"zz${n}"`).join(', ')
   const call = (content: string) => ({ content, rcptTo: 'ken@example.com', folders: [] })
   // Some 16 million steps each: six fit into what all of them may do.
   const heavy = call(`require ["body"];\nif body :raw :contains [${keys}] { keep; } else { discard; }`)
   const light = call('if header "subject" "x" { discard; }')
-  const rulings = rule([...Array(8).fill(heavy), null, light, call('foo;')], { bytes, root, text }, '')
+  const rulings = runScripts([...Array(8).fill(heavy), null, light, call('foo;')], { bytes, root, text }, '')
   assert.deepEqual(
-    rulings.map((ruling) => ruling && (ruling.fault ?? (ruling.places.length === 0 ? 'discard' : 'keep'))),
-    [...Array(6).fill('discard'), MUCH, MUCH, null, 'discard', 'The script is not valid any more.'],
+    rulings.map((ruling) => ruling && (ruling.error ?? (ruling.targets.length === 0 ? 'discard' : 'keep'))),
+    [...Array(6).fill('discard'), MUCH, MUCH, null, 'discard', 'The script is no longer valid.'],
   )
 })
 
@@ -99,12 +99,12 @@ test('of a body as much is seen as the bound says', () => {
   }
 })
 
-test('a message lies in ten folders at most', () => {
+test('a message is filed into ten folders at most', () => {
   const into = (count: number) =>
     `require "fileinto";\n${Array.from({ length: count }, (_, n) => `fileinto "f${n}";`).join('\n')}`
-  assert.equal(ruling(into(PLACES_MAX), bytesOf('', '')).places.length, PLACES_MAX)
-  const { places, fault } = ruling(into(PLACES_MAX + 1), bytesOf('', ''))
-  assert.deepEqual([places, fault], [[{ kind: 'default' }], 'A message lies in at most 10 folders.'])
+  assert.equal(ruling(into(TARGETS_MAX), bytesOf('', '')).targets.length, TARGETS_MAX)
+  const { targets, error } = ruling(into(TARGETS_MAX + 1), bytesOf('', ''))
+  assert.deepEqual([targets, error], [[{ kind: 'default' }], 'A message can be filed into at most 10 folders.'])
 })
 
 test('fields named like members of objects are fields', () => {
@@ -112,7 +112,7 @@ test('fields named like members of objects are fields', () => {
   assert.ok(holds('allof (header "__proto__" "a", header "constructor" "b", not exists "tostring")', odd))
 })
 
-test('a mail that is no mail is filtered all the same', () => {
+test('invalid messages are filtered as well', () => {
   for (const bytes of [Buffer.alloc(0), Buffer.from([0, 255, 10, 13]), Buffer.from('\n\n'), Buffer.from('no header')]) {
     assert.equal(outcome('require "body"; if body :raw :contains "zz" { discard; }', bytes), 'keep')
   }
@@ -139,8 +139,8 @@ test('changed at random, a script is right or wrong, and never anything is throw
     ...['From: A <a@b.test>', 'To: c+x@d.test', 'Subject: xa1*b', 'MIME-Version: 1.0'],
     ...['Content-Type: multipart/mixed; boundary=b', '', 'x', '--b', '', '.a', 'b', '--b--'],
   )
-  const mail = parseMail(message)
-  const view = () => new MailView({ bytes: message, root: mail.structure, text: mail.searchText })
+  const mail = parseMessage(message)
+  const view = () => new MessageView({ bytes: message, root: mail.structure, text: mail.searchText })
   const counts = { right: 0, wrong: 0 }
   for (let round = 0; round < 4000; round++) {
     const bytes = Buffer.from(random.pick(SCRIPTS))
@@ -159,14 +159,14 @@ test('changed at random, a script is right or wrong, and never anything is throw
   assert.ok(counts.right > 100 && counts.wrong > 100, JSON.stringify(counts))
 })
 
-test('whatever goes wrong over a script, the mail is ruled on', () => {
+test('an internal error of a script results in the default outcome', () => {
   const broken = Object.defineProperty({ bytes: Buffer.alloc(0), root: null, text: '' }, 'bytes', {
     get: () => {
       throw new Error('broken')
     },
   })
   const call = { content: 'if size :over 5 { discard; }', rcptTo: 'ken@example.com', folders: [] }
-  assert.deepEqual(rule([call], broken, ''), [
-    { places: [{ kind: 'default' }], keywords: [], fault: 'The script could not be run over this mail.' },
+  assert.deepEqual(runScripts([call], broken, ''), [
+    { targets: [{ kind: 'default' }], keywords: [], error: 'The script could not be run on this message.' },
   ])
 })

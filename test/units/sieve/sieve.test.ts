@@ -279,7 +279,7 @@ describe('RFC 5228', () => {
 })
 
 describe('extensions', () => {
-  test('RFC 3894 copy: the mail goes where it would have gone too', () => {
+  test('RFC 3894 copy: the implicit keep remains', () => {
     const copy = 'require ["fileinto", "copy"]; fileinto :copy "saved";'
     assert.equal(outcome(copy, A), 'saved, keep')
     assert.equal(outcome(`${copy} discard;`, A), 'saved')
@@ -390,7 +390,7 @@ describe('extensions', () => {
     for (const [test, wanted] of cases) assert.equal(holds(test, message), wanted, test)
   })
 
-  test('RFC 5173 body: encodings, and mails without a body', () => {
+  test('RFC 5173 body: encodings, and messages without a body', () => {
     const encoded = bytesOf(
       ...[
         'Content-Type: text/plain; charset=iso-8859-1',

@@ -2,11 +2,11 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type ByteFault, DataReader } from '../../../src/smtp/data-reader.ts'
+import { type ByteError, DataReader } from '../../../src/smtp/data-reader.ts'
 
 interface Read {
   content: string
-  fault: ByteFault | null
+  fault: ByteError | null
   /** Bytes read when the end was found, -1 when it was not. */
   end: number
 }
@@ -22,7 +22,7 @@ function read(bytes: Buffer, size = bytes.length): Read {
 }
 
 /** The content is of no use after a fault, so it is not compared. */
-function outcome(pieces: Buffer[], { fault }: DataReader, end: number): Read {
+function outcome(pieces: Buffer[], { byteError: fault }: DataReader, end: number): Read {
   return { content: fault ? '' : Buffer.concat(pieces).toString('latin1'), fault, end }
 }
 
@@ -51,7 +51,7 @@ test('keeps every byte that is no line break', () => {
   assert.equal(content, `${bytes.toString('latin1')}\r\n`)
 })
 
-const faults: [string, ByteFault][] = [
+const faults: [string, ByteError][] = [
   ['a\nb\r\n.\r\n', 'bare_lf'],
   ['\n\r\n.\r\n', 'bare_lf'],
   ['a\rb\r\n.\r\n', 'bare_cr'],

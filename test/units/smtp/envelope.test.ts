@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { isReply, readRecipient, readSender } from '../../../src/smtp/envelope.ts'
-import { MAX_MAIL_BYTES } from '../../../src/smtp/limits.ts'
+import { MAX_MESSAGE_BYTES } from '../../../src/smtp/limits.ts'
 import { line } from '../../../src/smtp/replies.ts'
 
 function sender(command: string) {
@@ -105,9 +105,9 @@ test('refuses parameters nobody offered, malformed ones and repeated ones', () =
 })
 
 test('refuses a declared size above the limit', () => {
-  assert.equal(sender(`MAIL FROM:<a@b.test> SIZE=${MAX_MAIL_BYTES + 1}`), '552 5.3.4')
+  assert.equal(sender(`MAIL FROM:<a@b.test> SIZE=${MAX_MESSAGE_BYTES + 1}`), '552 5.3.4')
   assert.equal(sender('MAIL FROM:<a@b.test> SIZE=99999999999999999999'), '552 5.3.4')
-  assert.notEqual(sender(`MAIL FROM:<a@b.test> SIZE=${MAX_MAIL_BYTES}`), '552 5.3.4')
+  assert.notEqual(sender(`MAIL FROM:<a@b.test> SIZE=${MAX_MESSAGE_BYTES}`), '552 5.3.4')
 })
 
 test('addresses beyond ASCII need SMTPUTF8', () => {

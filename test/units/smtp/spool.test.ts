@@ -27,10 +27,10 @@ async function contentOf(held: { source: { bytes: Uint8Array } | { file: string 
 
 test('a short mail stays in memory, a long one goes to a file until it is released', async () => {
   const { spool, folder } = await openSpool()
-  const short = await spool.hold(stream('0123', '456789'))
+  const short = await spool.receive(stream('0123', '456789'))
   assert.ok('bytes' in short.source)
   assert.equal(await contentOf(short), '0123456789')
-  const long = await spool.hold(stream('0123', '456789', 'x'))
+  const long = await spool.receive(stream('0123', '456789', 'x'))
   assert.ok('file' in long.source)
   assert.equal(await contentOf(long), '0123456789x')
   assert.equal(long.sizeBytes, 11)
@@ -42,11 +42,11 @@ test('a short mail stays in memory, a long one goes to a file until it is releas
 
 test('a short mail goes to a file when the others fill the memory', async () => {
   const { spool } = await openSpool()
-  const first = await spool.hold(stream('0123456789'))
-  const second = await spool.hold(stream('012345'))
+  const first = await spool.receive(stream('0123456789'))
+  const second = await spool.receive(stream('012345'))
   assert.ok('file' in second.source)
   await first.release()
-  const third = await spool.hold(stream('0123456789'))
+  const third = await spool.receive(stream('0123456789'))
   assert.ok('bytes' in third.source)
   await second.release()
   await third.release()
@@ -55,10 +55,10 @@ test('a short mail goes to a file when the others fill the memory', async () => 
 test('a full spool says so after the mail was read to its end, and has room again afterwards', async () => {
   const { spool, folder } = await openSpool()
   const source = stream('x'.repeat(600), 'y'.repeat(600), 'z')
-  await assert.rejects(spool.hold(source), SpoolFull)
+  await assert.rejects(spool.receive(source), SpoolFull)
   assert.equal(source.readableEnded, true)
   assert.deepEqual(await readdir(folder), [])
-  const held = await spool.hold(stream('x'.repeat(1000)))
+  const held = await spool.receive(stream('x'.repeat(1000)))
   await held.release()
 })
 
@@ -66,16 +66,16 @@ test('a missing folder is an error after the mail was read, and no lasting one',
   const { spool, folder } = await openSpool()
   await rm(folder, { recursive: true })
   const source = stream('0123456789', 'x', 'y')
-  await assert.rejects(spool.hold(source), { code: 'ENOENT' })
+  await assert.rejects(spool.receive(source), { code: 'ENOENT' })
   assert.equal(source.readableEnded, true)
   await spool.open()
-  await (await spool.hold(stream('0123456789', 'x'))).release()
+  await (await spool.receive(stream('0123456789', 'x'))).release()
 })
 
 test('a peer that goes away leaves nothing', async () => {
   const { spool, folder } = await openSpool()
   const source = new PassThrough()
-  const held = spool.hold(source)
+  const held = spool.receive(source)
   source.write('x'.repeat(20))
   source.destroy(new Error('gone'))
   await assert.rejects(held, /gone/)

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { sha256 } from '../../../src/base/secrets.ts'
-import { parseMail } from '../../../src/mime/parse.ts'
+import { parseMessage } from '../../../src/mime/parse.ts'
 import { BODY_BYTES_MAX, FIELDS_MAX } from '../../../src/mime/view.ts'
 import { openTestStore, TestMailbox, type TestStore } from '../../support/mailbox.ts'
 
@@ -34,7 +34,7 @@ async function put(text: string | Buffer): Promise<string> {
     chunks.filter(({ sizeBytes }) => sizeBytes > 0),
   )
   return box.put({
-    mail: parseMail(bytes),
+    mail: parseMessage(bytes),
     receivedAt: count,
     thread: `t${count++}`,
     folders: ['inbox'],

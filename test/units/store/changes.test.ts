@@ -23,7 +23,7 @@ before(async () => {
   folder = await mkdtemp(join(tmpdir(), 'mailstead-changes-'))
   db = new Db({ file: join(folder, 'mail.db') })
   await migrate(db, mailMigrations)
-  accounts = new Accounts(db, systemClock, { ring() {} })
+  accounts = new Accounts(db, systemClock, { notify() {} })
   ledger = new ChangeLedger(db, accounts)
 })
 after(async () => {

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { idPattern, newId } from '../../../src/base/ids.ts'
-import { openWake } from '../../../src/base/notifier.ts'
+import { openNotifier } from '../../../src/base/notifier.ts'
 import { Vault } from '../../../src/base/secrets.ts'
 import { Db } from '../../../src/db/db.ts'
 import { migrate } from '../../../src/db/migrate.ts'
@@ -16,7 +16,7 @@ import { ManualClock } from '../../support/clock.ts'
 
 const folder = await mkdtemp(join(tmpdir(), 'mailstead-first-'))
 const db = new Db({ file: join(folder, 'mail.db') })
-const wake = openWake(folder)
+const wake = openNotifier(folder)
 after(async () => {
   wake.close()
   await db.close()
@@ -60,7 +60,7 @@ test('mailboxes of an earlier version are as new ones', async () => {
     blobsDb: db,
     clock,
     vault: new Vault(Buffer.alloc(32)),
-    wake,
+    notifier: wake,
     closeLinks: async () => {},
   })
   for (const [index, id] of ids.entries()) {

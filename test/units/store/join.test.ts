@@ -8,7 +8,7 @@ import { after, before, describe, it } from 'node:test'
 import { Db } from '../../../src/db/db.ts'
 import { migrate } from '../../../src/db/migrate.ts'
 import { mailMigrations } from '../../../src/db/migrations/migrations.ts'
-import type { ParsedMail } from '../../../src/mime/message.ts'
+import type { ParsedMessage } from '../../../src/mime/message.ts'
 import { type Joined, joinThread } from '../../../src/store/threads/join.ts'
 
 const DAY = 24 * 60 * 60 * 1000
@@ -54,7 +54,7 @@ async function newAccount(): Promise<(given: Given) => Promise<Joined>> {
       inReplyTo: given.inReplyTo ?? [],
       references: given.references ?? [],
       hasAttachments: given.attachments ?? false,
-    } as unknown as ParsedMail
+    } as unknown as ParsedMessage
     const receivedAt = given.at ?? count * 1000
     const { listed = true, unread = true } = given
     return db.write((tx) => joinThread(tx, { account: n, mail, receivedAt, unread, listed, own: [OWN] }))

@@ -80,7 +80,7 @@ class Mailbox {
       authentication: { spf: none, dkim: none, dmarc: none, arc: none, fromAligned: false, reasons: [] },
     }
     const [copy] = await this.#store.deliver({ inspection, mailFrom, receivedAt }, [target], async () => {})
-    const { mail, sizeBytes } = inspection
+    const { message: mail, sizeBytes } = inspection
     const { messageId: id, threadId: thread } = copy as { messageId: string; threadId: string }
     this.held.push(hold({ id, thread, mail, receivedAt, sizeBytes, folders: ['inbox'], keywords: [] }))
   }

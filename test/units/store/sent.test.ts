@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, it } from 'node:test'
 import { newId } from '../../../src/base/ids.ts'
 import { sha256 } from '../../../src/base/secrets.ts'
-import type { ParsedMail } from '../../../src/mime/message.ts'
+import type { ParsedMessage } from '../../../src/mime/message.ts'
 import type { Account, ChangeType } from '../../../src/store/records.ts'
 import type { KeptSent, SentMail } from '../../../src/store/sent.ts'
 import type { Inspection } from '../../../src/workers/inspection.ts'
@@ -29,10 +29,10 @@ after(() => house[Symbol.asyncDispose]())
 const again = async () => (await house.store.accounts.byMailbox(mailboxId))!
 
 /** A mail that comes in. @returns the id of its message */
-async function arrive(given: Partial<ParsedMail>): Promise<string> {
+async function arrive(given: Partial<ParsedMessage>): Promise<string> {
   const bytes = Buffer.from(newId('message'))
   const inspection = {
-    mail: mailOf({ from: [person('bob@else.test')], to: [person(ME)], ...given }),
+    message: mailOf({ from: [person('bob@else.test')], to: [person(ME)], ...given }),
     hash: sha256(bytes),
     arrivedHash: sha256(bytes),
     sizeBytes: bytes.length,
@@ -56,7 +56,7 @@ async function arrive(given: Partial<ParsedMail>): Promise<string> {
 }
 
 /** What the mailbox sends; `mail` says nothing but what is given. */
-function sending(mail: Partial<ParsedMail>, more: Partial<SentMail> = {}): SentMail {
+function sending(mail: Partial<ParsedMessage>, more: Partial<SentMail> = {}): SentMail {
   const subject = mail.subject ?? 'Hello'
   return {
     emailId: newId('email'),

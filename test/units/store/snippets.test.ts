@@ -5,7 +5,7 @@ import { after, before, describe, it, test } from 'node:test'
 import { markedAround, PREVIEW_BYTES } from '../../../src/api/schemas/search-snippet.ts'
 import { sha256 } from '../../../src/base/secrets.ts'
 import type { Reader } from '../../../src/db/db.ts'
-import { parseMail, SEARCH_TEXT_MAX } from '../../../src/mime/parse.ts'
+import { parseMessage, SEARCH_TEXT_MAX } from '../../../src/mime/parse.ts'
 import { LOOK_BYTES, snippetsOf } from '../../../src/store/messages/snippets.ts'
 import type { Account } from '../../../src/store/records.ts'
 import { firstExcerpt, soughtIn } from '../../../src/store/search/found.ts'
@@ -30,7 +30,7 @@ async function put(text: string, subject = 'x'): Promise<string> {
   const hash = sha256(bytes)
   await house.store.blobs.put(hash, bytes.length, [{ start: 0, sizeBytes: bytes.length, zstd: false, data: bytes }])
   return box.put({
-    mail: parseMail(bytes),
+    mail: parseMessage(bytes),
     receivedAt: house.clock.now() + count,
     thread: `t${count++}`,
     folders: ['inbox'],

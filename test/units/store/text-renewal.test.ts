@@ -4,14 +4,14 @@ import assert from 'node:assert/strict'
 import { after, before, it } from 'node:test'
 import type { Tx } from '../../../src/db/db.ts'
 import { searchTextTables } from '../../../src/db/migrations/0015-search-text.ts'
-import { parseMail } from '../../../src/mime/parse.ts'
+import { parseMessage } from '../../../src/mime/parse.ts'
 import { gatherContent } from '../../../src/store/gather.ts'
-import { BodyReader } from '../../../src/workers/body-reader.ts'
+import { BodyTextReader } from '../../../src/workers/body-reader.ts'
 import { openTestStore, type Put, TestMailbox, type TestStore } from '../../support/mailbox.ts'
 
 let house: TestStore
 let box: TestMailbox
-const reader = new BodyReader()
+const reader = new BodyTextReader()
 
 before(async () => {
   house = await openTestStore()
@@ -31,7 +31,7 @@ const mailWith = (body: string, type = 'text/plain', subject = 'x') =>
 async function put(bytes: Buffer, at: number, more: Partial<Put['mail']> = {}): Promise<string> {
   const content = await gatherContent([bytes])
   await house.store.blobs.put(content.hash, content.sizeBytes, content.chunks)
-  const mail = { ...parseMail(bytes), ...more }
+  const mail = { ...parseMessage(bytes), ...more }
   const { hash: blob, sizeBytes } = content
   return box.put({ mail, blob, sizeBytes, receivedAt: at * 1000, thread: `t${at}`, folders: ['inbox'] })
 }
@@ -51,7 +51,7 @@ async function writeAsBefore(ids: readonly string[]): Promise<void> {
         keys: `a${box.account.n} old`,
         subject: row.subject,
         bcc_text: row.bcc,
-        body: parseMail(bytes).searchText,
+        body: parseMessage(bytes).searchText,
       })
     }
     for (const name of ['come', 'go', 'change']) await tx.run(`DROP TRIGGER message_totals_${name}`)

@@ -8,8 +8,8 @@ import { after, before, describe, it } from 'node:test'
 import { Db } from '../../../src/db/db.ts'
 import { migrate } from '../../../src/db/migrate.ts'
 import { mailMigrations } from '../../../src/db/migrations/migrations.ts'
-import type { ParsedMail } from '../../../src/mime/message.ts'
-import { parseMail } from '../../../src/mime/parse.ts'
+import type { ParsedMessage } from '../../../src/mime/message.ts'
+import { parseMessage } from '../../../src/mime/parse.ts'
 import { type Joined, joinThread } from '../../../src/store/threads/join.ts'
 import { connected, lists, mailsOf } from '../../support/conversations.ts'
 import { fixturesMissing } from '../../support/fixtures.ts'
@@ -29,7 +29,7 @@ after(async () => {
   await rm(folder, { recursive: true })
 })
 
-async function threadsOf(mails: readonly ParsedMail[]): Promise<Joined[]> {
+async function threadsOf(mails: readonly ParsedMessage[]): Promise<Joined[]> {
   const n = ++account
   await db.write((tx) => tx.insert('accounts', { n, mailbox_id: `mbx_${n}`, created_at: 0 }))
   const joined: Joined[] = []
@@ -44,7 +44,7 @@ async function threadsOf(mails: readonly ParsedMail[]): Promise<Joined[]> {
 describe('real lists', { skip }, () => {
   for (const [name, files] of lists) {
     it(name, async () => {
-      const mails = files.flatMap(mailsOf).map(parseMail)
+      const mails = files.flatMap(mailsOf).map(parseMessage)
       assert.ok(mails.length > 0)
       const joined = await threadsOf(mails)
       const graph = connected(mails)

@@ -9,8 +9,8 @@ import { after, before, describe, it } from 'node:test'
 import { newId } from '../../../src/base/ids.ts'
 import { sha256 } from '../../../src/base/secrets.ts'
 import type { Tx } from '../../../src/db/db.ts'
-import type { ParsedMail } from '../../../src/mime/message.ts'
-import { parseMail } from '../../../src/mime/parse.ts'
+import type { ParsedMessage } from '../../../src/mime/message.ts'
+import { parseMessage } from '../../../src/mime/parse.ts'
 import type { Account } from '../../../src/store/records.ts'
 import { connected, lists, mailsOf } from '../../support/conversations.ts'
 import { fixturesMissing } from '../../support/fixtures.ts'
@@ -38,7 +38,7 @@ interface Run {
   bySubject: Set<string>
 }
 
-async function run(name: string, mails: readonly ParsedMail[], order: readonly number[]): Promise<Run> {
+async function run(name: string, mails: readonly ParsedMessage[], order: readonly number[]): Promise<Run> {
   const { db, store } = house
   const mailboxId = newId('mailbox')
   await db.write((tx) => store.openAccount(tx, mailboxId, 'ana@shop.test'))
@@ -72,12 +72,12 @@ async function run(name: string, mails: readonly ParsedMail[], order: readonly n
   return result
 }
 
-function timeOf(mails: readonly ParsedMail[], index: number): number {
+function timeOf(mails: readonly ParsedMessage[], index: number): number {
   return mails[index]!.sentAt ?? index
 }
 
 /** Ids of the threads that know an id of a mail, the oldest first. */
-async function threadsKnowing(tx: Tx, account: Account, mail: ParsedMail): Promise<string[]> {
+async function threadsKnowing(tx: Tx, account: Account, mail: ParsedMessage): Promise<string[]> {
   const refs = [mail.messageId, ...mail.inReplyTo, ...mail.references].filter((ref) => ref !== null)
   if (refs.length === 0) return []
   const rows = await tx.all<{ id: string }>(
@@ -111,7 +111,7 @@ function bridged({ threads, bridges }: Run): Map<string, string> {
 }
 
 /** Made-up conversations: each mail answers another one, and names some of those before it, or none but the one it answers. */
-function madeUp(): ParsedMail[] {
+function madeUp(): ParsedMessage[] {
   const random = new Random(5)
   return Array.from({ length: 8 }, (_, topic) => {
     const lines: string[][] = []
@@ -134,7 +134,10 @@ function madeUp(): ParsedMail[] {
 }
 
 /** Holds a list in many orders against its graph. @returns how many exceptions there were */
-async function holdAgainst(name: string, mails: readonly ParsedMail[]): Promise<{ bridges: number; subjects: number }> {
+async function holdAgainst(
+  name: string,
+  mails: readonly ParsedMessage[],
+): Promise<{ bridges: number; subjects: number }> {
   const graph = connected(mails)
   const random = new Random(20261121)
   const shown = new Map<number, Set<string>>()
@@ -167,11 +170,11 @@ async function holdAgainst(name: string, mails: readonly ParsedMail[]): Promise<
 }
 
 describe(`conversations in ${ORDERS} random orders`, () => {
-  const all: [string, () => ParsedMail[], boolean | string][] = [
+  const all: [string, () => ParsedMessage[], boolean | string][] = [
     ['made up', madeUp, false],
-    ...lists.map(([name, files]): [string, () => ParsedMail[], boolean | string] => [
+    ...lists.map(([name, files]): [string, () => ParsedMessage[], boolean | string] => [
       name,
-      () => files.flatMap(mailsOf).map(parseMail),
+      () => files.flatMap(mailsOf).map(parseMessage),
       skip,
     ]),
   ]

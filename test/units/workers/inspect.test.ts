@@ -88,11 +88,11 @@ function check(inspection: Inspection): void {
   assert.match(text, /^Return-Path: <ann@sender\.test>\r\nAuthentication-Results: mx\.house\.test;\r\n spf=pass/)
   assert.doesNotMatch(text, /bank\.test|X-Spam/)
   assert.ok(text.endsWith(MAIL.slice(MAIL.indexOf('From: Ann'))))
-  assert.equal(inspection.mail.subject, 'grüße')
-  assert.deepEqual(inspection.mail.from, [{ email: 'ann@sender.test', name: 'Ann' }])
-  const part = inspection.mail.structure!.parts[0]!
+  assert.equal(inspection.message.subject, 'grüße')
+  assert.deepEqual(inspection.message.from, [{ email: 'ann@sender.test', name: 'Ann' }])
+  const part = inspection.message.structure!.parts[0]!
   assert.equal(text.slice(part.bodyStart, part.bodyEnd), 'Hello Bob')
-  assert.equal(inspection.mail.attachments[0]!.filename, 'a.pdf')
+  assert.equal(inspection.message.attachments[0]!.filename, 'a.pdf')
   assert.equal(inspection.traits.fromFields, 1)
   assert.equal(inspection.traits.dateSkewMs, -60_000)
 }
@@ -103,7 +103,7 @@ test('a mail in one pass', async () => {
 
 test('what is no mail is inspected too', async () => {
   for (const bytes of [Buffer.alloc(0), Buffer.from('\r\n'), randomBytes(5000), Buffer.alloc(100_000, 'x')]) {
-    const { chunks, sizeBytes, verdict, mail } = await inspect(bytes, arrival(), zoneResolver(ZONE))
+    const { chunks, sizeBytes, verdict, message: mail } = await inspect(bytes, arrival(), zoneResolver(ZONE))
     const stored = bytesOf(chunks)
     assert.equal(stored.length, sizeBytes)
     assert.ok(stored.subarray(-bytes.length || sizeBytes).equals(bytes))

@@ -1,14 +1,14 @@
-// Calls the HTTPS interfaces of providers: bounded in time and size, never redirected, through no proxy.
+// HTTPS client for provider APIs: with timeouts and a size limit, without redirects or proxies.
 
 import type { Agent, request } from 'undici'
 import type { Clock } from '../../../base/clock.ts'
 
-/** Longest answer that is read. Bytes. */
+/** Maximum response size in bytes. */
 export const ANSWER_MAX = 1_048_576
-/** One call that carries no mail, from the connection to the last byte. ms. */
+/** Default timeout of a call, from connecting to the last byte, in ms. */
 export const CALL_MS = 15_000
 const CONNECT_MS = 5_000
-// A mailbox at Microsoft takes four requests at once; Google and Amazon take more.
+// Microsoft allows four concurrent requests per mailbox; Google and Amazon allow more.
 const CONNECTIONS_MAX = 4
 const KEEP_ALIVE_MS = 10_000
 const TEXT_MAX = 200
@@ -24,23 +24,23 @@ export interface ApiCall {
   signal?: AbortSignal
 }
 
-/** What came of a call. */
+/** The result of a call. */
 export type ApiResult =
   | {
       kind: 'answered'
       status: number
       text: string
-      /** The same as JSON; null when it is none. */
+      /** The response parsed as JSON; null if it is not JSON. */
       body: unknown
-      /** What the other side asks to be waited, null when it does not. */
+      /** From Retry-After; null if absent or invalid. */
       retryAfterMs: number | null
     }
-  /** Nobody has read the request. */
+  /** The request did not reach the server. */
   | { kind: 'unreached'; stage: 'dns' | 'connect' | 'tls'; text: string }
-  /** The request may have been read and done: no answer came that can be read. */
+  /** The server may have executed the request, but there is no readable response. */
   | { kind: 'broken'; text: string }
 
-/** Keeps connections open for a few seconds. One for each account, so that none waits for another. */
+/** Keeps connections alive for a few seconds. Each account has its own client, so that accounts do not block each other. */
 export class ApiClient {
   readonly #clock: Clock
   #opening: Promise<{ agent: Agent; request: typeof request }> | undefined
@@ -49,7 +49,7 @@ export class ApiClient {
     this.#clock = clock
   }
 
-  /** Never throws for what the other side does. */
+  /** Never throws for failures of the server. */
   async call(call: ApiCall): Promise<ApiResult> {
     const timeoutMs = call.timeoutMs ?? CALL_MS
     const patience = AbortSignal.timeout(timeoutMs)
@@ -75,12 +75,12 @@ export class ApiClient {
     }
   }
 
-  /** Waits for calls under way. */
+  /** Waits for calls in progress. */
   async close(): Promise<void> {
     await (await this.#opening)?.agent.close()
   }
 
-  /** RFC 9110 10.2.3: seconds, or a date. */
+  /** RFC 9110 §10.2.3: seconds, or a date. */
   #waitOf(value: string | string[] | undefined): number | null {
     if (typeof value !== 'string') return null
     const ms = /^\d{1,9}$/.test(value) ? Number(value) * 1000 : Date.parse(value) - this.#clock.now()
@@ -88,13 +88,13 @@ export class ApiClient {
   }
 }
 
-/** A text inside an answer, found by the names that lead to it; null where there is none. */
+/** The string at a path in a response body; null if there is none. */
 export function textAt(body: unknown, ...path: readonly (string | number)[]): string | null {
   const found = valueAt(body, ...path)
   return typeof found === 'string' ? found : null
 }
 
-/** Whatever lies inside an answer; undefined where nothing does. */
+/** The value at a path in a response body; undefined if there is none. */
 export function valueAt(body: unknown, ...path: readonly (string | number)[]): unknown {
   let here = body
   for (const name of path) {
@@ -122,18 +122,18 @@ const NO_CONNECTION = new Set([
   'UND_ERR_CONNECT_TIMEOUT',
 ])
 const NO_TRUST = /CERT|TLS|SSL|SIGNATURE|ISSUER|ALTNAME|EPROTO/
-// Node's words for a connection that ended inside the handshake; its code is that of any other.
+// Node's text for a connection closed during the handshake; the error code alone does not show that.
 const NO_HANDSHAKE = /before secure TLS connection was established/
 
 /**
- * What a call that threw means.
- * @param timedOutMs how long was waited, when it ended for that
+ * Classifies the error of a failed call.
+ * @param timedOutMs the timeout if it expired, else null
  */
 export function failureOf(error: unknown, timedOutMs: number | null): Exclude<ApiResult, { kind: 'answered' }> {
   const { code, syscall } = causeOf(error)
   const text = shown(error instanceof Error ? error.message : String(error))
   if (NO_NAME.has(code)) return { kind: 'unreached', stage: 'dns', text: `The host has no address now (${code}).` }
-  // The same words on a connection that was in use say nothing of what was read over it.
+  // The same codes on an established connection do not show whether the server read the request.
   if (NO_CONNECTION.has(code) && syscall !== 'read' && syscall !== 'write') {
     return { kind: 'unreached', stage: 'connect', text: `No connection to the host (${code}).` }
   }
@@ -142,23 +142,23 @@ export function failureOf(error: unknown, timedOutMs: number | null): Exclude<Ap
   return { kind: 'broken', text }
 }
 
-/** Of several addresses that were tried, the first tells. */
+/** The cause of an error; of an aggregate over several addresses, the first one. */
 function causeOf(error: unknown): { code: string; syscall: string } {
   const { code, syscall, errors } = (error ?? {}) as { code?: unknown; syscall?: unknown; errors?: unknown[] }
   if (Array.isArray(errors) && errors.length > 0) return causeOf(errors[0])
   return { code: typeof code === 'string' ? code : '', syscall: typeof syscall === 'string' ? syscall : '' }
 }
 
-/** Foreign words on one line, cut to what a log line can bear. */
+/** Untrusted text as one line of printable ASCII, truncated. */
 export function shown(text: string, max = TEXT_MAX): string {
   const line = text.replace(/[^\x21-\x7e]+/g, ' ').trim()
   return line.length <= max ? line : `${line.slice(0, max - 1)}…`
 }
 
-/** Read with the first call: a thread that never makes one does without. */
+/** Loads undici on the first call: threads that make none do not need it. */
 async function open() {
   const { Agent, request } = await import('undici')
-  // An agent of our own knows no proxy of the environment.
+  // A dedicated agent ignores proxy settings of the environment.
   const agent = new Agent({
     connect: { timeout: CONNECT_MS },
     connections: CONNECTIONS_MAX,

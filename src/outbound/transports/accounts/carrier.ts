@@ -1,4 +1,4 @@
-// The way of every mail through a connected account: look whether it is there already, name its recipients, send, and read the answer.
+// The transport of connected accounts: checks Sent for an uncertain message, rewrites its address fields, sends it, reads the response.
 
 import { type ConnectedType, issuerOf } from '../../oauth/issuers.ts'
 import type { DelayCause, Provider } from '../../records.ts'
@@ -13,33 +13,33 @@ import { AccountSession, type NoToken } from './session.ts'
 import { testMail } from './test-mail.ts'
 import { laterAll, neverAll, sentAll, unavailable } from './verdicts.ts'
 
-/** The test of an account may take so long. ms (decisions §3.1). */
+/** Timeout of an account test, in ms (decisions §3.1). */
 const CHECK_MS = 15_000
 
-/** What the provider's answer means. */
+/** The meaning of a provider's response. */
 export type Meaning =
   | { kind: 'sent'; text: string; id: string | null }
-  /** Of the account, or of the whole provider: another account may do. */
+  /** The account or the whole provider fails: another account may be used. */
   | { kind: 'unavailable'; stage: Stage; text: string; cause: DelayCause }
-  /** This mail is not taken. */
+  /** The provider refuses this message. */
   | { kind: 'never'; text: string; enhancedCode?: string }
-  /** Something broke on the other side, perhaps after the mail was taken. */
+  /** The provider failed, possibly after it accepted the message. */
   | { kind: 'doubtful'; text: string }
 
-/** What differs from provider to provider. */
+/** The provider-specific operations. */
 export interface Dialect {
-  /** Name of the host that answers. */
+  /** Host name of the API. */
   peer: string
-  /** Largest mail it takes. Bytes. */
+  /** Largest message the provider accepts, in bytes. */
   maxBytes: number
   send(session: AccountSession, mail: Uint8Array, signal: AbortSignal | undefined): Promise<ApiResult | NoToken>
-  /** @param answer a whole answer to a mail that was sent */
+  /** @param answer the complete response to a send request */
   meaningOf(answer: Extract<ApiResult, { kind: 'answered' }>): Meaning
-  /** Looks into Sent for exactly this mail to exactly these recipients. */
+  /** Searches Sent for exactly this message to exactly these recipients. */
   find(session: AccountSession, handover: Handover): Promise<Finding>
-  /** Ids of a mail that was just taken, beside the one in the answer; empty where they cannot be had. */
+  /** Further ids of a message just accepted, beside the one in the response; empty if unavailable. */
   idsOf(session: AccountSession, id: string): Promise<string[]>
-  /** Whose account it is, and whether it can be read. */
+  /** Reads the account's profile and checks its address. */
   profile(session: AccountSession): Promise<CheckResult>
 }
 
@@ -74,7 +74,7 @@ class AccountCarrier implements Transport {
     return this.#read(handover, mark, result)
   }
 
-  /** Whatever hangs, a person who waits hears of it in time. */
+  /** Resolves within the timeout even if a call hangs, because a person waits for the result. */
   check(to: string | null): Promise<CheckResult> {
     const signal = AbortSignal.timeout(CHECK_MS)
     const late = new Promise<CheckResult>((resolve) => {
@@ -100,7 +100,7 @@ class AccountCarrier implements Transport {
     return verdict.kind === 'sent' ? passed('data', verdict.reply.text) : failed('data', verdict.reply.text)
   }
 
-  /** @returns null when the mail is surely not there, and may be sent */
+  /** @returns null when the message is not in Sent and may be sent */
   async #look(handover: Handover, mark: string): Promise<Handed | null> {
     const { peer } = this.#dialect
     const finding = await this.#dialect.find(this.#session, handover)
@@ -130,21 +130,21 @@ class AccountCarrier implements Transport {
     return sentAll(handover, peer, meaning.text, ids)
   }
 
-  /** Another account must not be tried now: perhaps the mail is gone already. It is looked for first when it comes again. */
+  /** The message may be sent already, so do not use another account; the next attempt searches Sent first. */
   #doubt(handover: Handover, mark: string, text: string): Handed {
     this.#doubts.add(mark)
     return laterAll(handover, this.#dialect.peer, text, 'transient')
   }
 }
 
-/** The carrier of a connected account, in the words of its provider. */
+/** Opens the transport of a connected account. */
 export function openAccount(parts: AccountParts, provider: Provider, type: ConnectedType, dialect: Dialect): Transport {
   const issuer = issuerOf(parts.config, type)
   if (issuer === null) return closedCarrier('The appliance has no OAuth client any more for this kind of account.')
   return new AccountCarrier(parts, provider, new AccountSession(parts, provider, issuer), dialect)
 }
 
-/** Reads a profile: whether the account answers, and whether it is the one that was connected. */
+/** Evaluates a profile response: whether the account answers, and whether it is the connected one. */
 export function judgeProfile(
   session: AccountSession,
   provider: Provider,

@@ -1,4 +1,4 @@
-// The carrier of an account whose setting the operator has taken away: it says so, and lets others try.
+// The transport of an account whose configuration the operator removed: always unavailable, so that other accounts are used.
 
 import type { Transport } from '../transport.ts'
 import { failed } from './check.ts'

@@ -1,19 +1,19 @@
-// Mails of which nobody knows whether the provider took them: looked for before they are sent again.
+// Tracks messages with an unknown send outcome: the transport searches Sent for them before sending again.
 
-// The oldest is forgotten first; each came from a call that broke off, which is rare.
+// Entries come from interrupted calls, which are rare; the oldest is evicted first.
 const KEPT_MAX = 10_000
 
-/** What a lookup in Sent found. */
+/** The result of a search in Sent. */
 export type Finding =
   | { kind: 'found'; remoteIds: string[] }
   | { kind: 'missing' }
-  /** The provider could not be asked now. */
+  /** The search failed. */
   | { kind: 'unknown'; text: string }
 
 export class Doubts {
   readonly #mails = new Set<string>()
 
-  /** @param mark the mail and for whom it was */
+  /** @param mark identifies the message and its recipients */
   add(mark: string): void {
     this.#mails.add(mark)
     if (this.#mails.size > KEPT_MAX) this.#mails.delete(this.#mails.values().next().value!)

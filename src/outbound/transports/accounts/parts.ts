@@ -1,4 +1,4 @@
-// What the carriers at Google, Microsoft and Amazon need of the rest of sending.
+// Dependencies of the Google, Microsoft and Amazon transports.
 
 import type { Tx } from '../../../db/db.ts'
 import type { OutboundParts } from '../../deps.ts'
@@ -7,13 +7,13 @@ import type { Provider } from '../../records.ts'
 export interface AccountParts extends OutboundParts {
   providers: {
     connections: {
-      /** Opens what a provider keeps sealed, as it is now. */
+      /** Decrypts the current secrets of a provider. */
       secretsOf(provider: Provider): Promise<{ refreshToken: string | null }>
-      /** Keeps the token the other side gave in place of the one before. Open connections stay what they are. */
+      /** Stores a rotated refresh token. The connection version stays the same. */
       keepRotated(tx: Tx, providerId: string, refreshToken: string): Promise<void>
     }
     health: {
-      /** The connection was taken back: the account is in error at once (decisions §3.2). */
+      /** The consent was revoked: puts the account into `error` immediately (decisions §3.2). */
       refuse(provider: Provider, reason: string): Promise<void>
     }
   }
@@ -21,7 +21,7 @@ export interface AccountParts extends OutboundParts {
 
 export interface SesParts extends OutboundParts {
   sharedLimit: {
-    /** Tells how many of the recipients that were taken the shared account accepted. */
+    /** Records how many of the reserved recipients the shared account accepted. */
     settle(tx: Tx, teamId: string, taken: number, accepted: number): Promise<void>
   }
 }

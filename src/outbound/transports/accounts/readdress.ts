@@ -1,10 +1,10 @@
-// Names in a mail's header exactly those it is handed over for: providers send to everybody the header names.
+// Rewrites the address fields of a message to the recipients of this hand-over: provider APIs send to every address in the header.
 
 import { createHash } from 'node:crypto'
 import { parseAddressList, parseMailbox } from '../../../mime/address.ts'
 import { type HeaderField, readHeaders } from '../../../mime/headers.ts'
 
-/** The field by which a mail is found again in Sent, whatever Message-ID the provider gave it. */
+/** The header field that identifies a message in Sent, even if the provider replaced its Message-ID. */
 export const MARK = 'X-Mailstead-Message'
 
 interface HandedMail {
@@ -15,9 +15,9 @@ interface HandedMail {
 }
 
 /**
- * To and Cc keep those of the recipients that may be shown, everybody else goes to Bcc, which the provider takes out.
- * Our own DKIM signatures go: they would not fit the header any longer, and the provider signs what it sends.
- * @returns null for a header that cannot be read whole, so that nobody can be sure whom it names
+ * Keeps the visible recipients in To and Cc, and puts the others into Bcc, which the provider removes. Removes our DKIM
+ * signatures: the changed header invalidates them, and the provider signs itself.
+ * @returns null if the header cannot be parsed completely, because its recipients are then uncertain
  */
 export function readdress(mail: HandedMail): Buffer | null {
   const { bytes, recipients, hidden } = mail
@@ -39,7 +39,7 @@ export function readdress(mail: HandedMail): Buffer | null {
   return Buffer.concat([Buffer.from(`${MARK}: ${markOf(mail)}\r\n${bccOf(others)}`), ...pieces])
 }
 
-/** The mail without our signatures, for a provider that is told its recipients apart but changes what we signed. */
+/** The message without our DKIM signatures, for a provider that takes the recipients separately but changes signed fields. */
 export function unsigned(bytes: Uint8Array): Buffer {
   const pieces: Uint8Array[] = []
   let from = 0
@@ -51,20 +51,20 @@ export function unsigned(bytes: Uint8Array): Buffer {
 }
 
 /**
- * The value of {@link MARK}: the mail, and for whom it is. The same mail may have been handed over before for others, and
- * finding that one proves nothing.
+ * The value of {@link MARK}: the email id and a hash of the recipients, because an earlier hand-over may have sent the same
+ * message to other recipients.
  */
 export function markOf({ emailId, recipients }: Pick<HandedMail, 'emailId' | 'recipients'>): string {
   const names = recipients.map(keyOf).toSorted().join('\n')
   return `${emailId}.${createHash('sha256').update(names).digest('hex').slice(0, 16)}`
 }
 
-/** Two spellings of one mailbox have one key. */
+/** Normalizes an address: all spellings of one mailbox have the same key. */
 export function keyOf(address: string): string {
   return (parseMailbox(address)?.email ?? address).toLowerCase()
 }
 
-/** The new text of a field; null where it stays as it is. */
+/** The new text of a field; null if it is unchanged. */
 function replace(
   bytes: Uint8Array,
   field: HeaderField,
@@ -83,11 +83,11 @@ function replace(
     return true
   })
   if (kept.length === entries.length) return null
-  // RFC 5322 3.6.3: an address field is never empty.
+  // RFC 5322 §3.6.3: To and Cc must not be empty, so the field is removed.
   return kept.length === 0 ? '' : `${raw.slice(0, colon)}: ${kept.join(',\r\n ')}\r\n`
 }
 
-/** The one mailbox an entry names; null for one that could be read as more, or as none. */
+/** The key of the single mailbox in an entry; null if the entry is ambiguous or has none. */
 function keyIn(entry: string): string | null {
   const bare = entry.replace(/"(?:[^"\\]|\\.)*"|\((?:[^()\\]|\\.)*\)/gs, '')
   const text = Buffer.from(entry, 'latin1').toString('utf8').replace(/\r?\n/g, '')
@@ -100,8 +100,8 @@ function bccOf(recipients: readonly string[]): string {
 }
 
 /**
- * The entries of an address field as they are written: cut at commas and semicolons outside of quoted texts, comments, angles
- * and literals; the name of a group is left out (RFC 5322 3.4).
+ * The raw entries of an address field: split at commas and semicolons outside of quoted strings, comments, angle brackets and
+ * domain literals; group names are dropped (RFC 5322 §3.4).
  */
 function entriesOf(value: string): string[] {
   const entries: string[] = []

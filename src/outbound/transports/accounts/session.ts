@@ -1,4 +1,4 @@
-// Speaks to a provider in the name of a connected account: keeps its access token, and gets a new one when it is time.
+// Calls a provider's API on behalf of a connected account: caches the access token and refreshes it before it expires.
 
 import type { Issuer } from '../../oauth/issuers.ts'
 import { askToken, type TokenAnswer } from '../../oauth/token.ts'
@@ -6,10 +6,10 @@ import type { Provider } from '../../records.ts'
 import { type ApiCall, ApiClient, type ApiResult } from './api-client.ts'
 import type { AccountParts } from './parts.ts'
 
-/** A token is not used in its last minute: it could end on the way. */
+/** A token is not used in its last minute, because it could expire in transit. */
 const MARGIN_MS = 60_000
 
-/** No token could be had: nobody was asked for anything. */
+/** No access token is available; the API was not called. */
 export interface NoToken {
   kind: 'no_token'
   stage: 'dns' | 'connect' | 'tls' | 'auth'
@@ -23,7 +23,7 @@ export class AccountSession {
   readonly #provider: Provider
   readonly #client: ApiClient
   #token: { value: string; until: number } | null = null
-  /** The one refresh under way; whoever comes meanwhile waits for it. */
+  /** The refresh in progress; concurrent calls wait for it. */
   #asking: Promise<TokenAnswer> | null = null
 
   constructor(parts: AccountParts, provider: Provider, issuer: Issuer) {
@@ -33,13 +33,13 @@ export class AccountSession {
     this.#client = new ApiClient(parts.clock)
   }
 
-  /** Calls with the account's token; one that is refused is renewed, once. */
+  /** Calls with the account's access token; refreshes it once after a 401. */
   async call(call: ApiCall): Promise<ApiResult | NoToken> {
     const first = await this.#tokenNow()
     if (typeof first !== 'string') return first
     const result = await this.#callWith(call, first)
     if (result.kind !== 'answered' || result.status !== 401) return result
-    // Refused before anything was done (RFC 6750 3.1): asking again is safe.
+    // A 401 means that the request was not executed (RFC 6750 §3.1), so a retry is safe.
     if (this.#token?.value === first) this.#token = null
     const second = await this.#tokenNow()
     return typeof second === 'string' ? this.#callWith(call, second) : second
@@ -73,14 +73,14 @@ export class AccountSession {
   async #refresh(): Promise<TokenAnswer> {
     const { clock, db } = this.#parts
     const { connections, health } = this.#parts.providers
-    // Read anew each time: another thread may have been given a newer one.
+    // Read on every refresh: another thread may have stored a newer token.
     const { refreshToken } = await connections.secretsOf(this.#provider)
     if (refreshToken === null) return { kind: 'refused', text: 'The account is not connected: connect it again.' }
     const grant = { grant_type: 'refresh_token', refresh_token: refreshToken }
     const answer = await askToken(this.#client, this.issuer, grant)
     if (answer.kind === 'refused') {
       const now = await connections.secretsOf(this.#provider)
-      // The other thread was first, and what was shown had just been replaced.
+      // Another thread rotated the token first.
       if (now.refreshToken !== refreshToken)
         return { kind: 'failed', stage: 'auth', text: answer.text, retryAfterMs: 0 }
       await health.refuse(this.#provider, answer.text)

@@ -1,4 +1,4 @@
-// The one-line mail by which an account is tried out (decisions §3.1).
+// The one-line message that tests an account (decisions §3.1).
 
 import { newId } from '../../../base/ids.ts'
 import { compose } from '../../../mime/compose/compose.ts'

@@ -1,9 +1,9 @@
-// What a carrier without SMTP says of a mail: one verdict that holds for all its recipients.
+// Results of transports without SMTP: one verdict applies to all recipients.
 
-import type { DelayCause, Reply } from '../../records.ts'
+import type { DelayCause, RemoteReply } from '../../records.ts'
 import type { Handed, Handover, Stage, Verdict } from '../transport.ts'
 
-export function replyOf(text: string, enhancedCode: string | null = null): Reply {
+export function replyOf(text: string, enhancedCode: string | null = null): RemoteReply {
   return { smtpCode: null, enhancedCode, text }
 }
 
@@ -11,7 +11,7 @@ export function answered(verdicts: readonly Verdict[], peer: string, remoteIds: 
   return { kind: 'answered', verdicts, confirmation: 'provider_api', remoteIds, peer }
 }
 
-/** The provider has it. */
+/** The provider accepted the message. */
 export function sentAll(handover: Handover, peer: string, text: string, remoteIds: readonly string[]): Handed {
   const reply = replyOf(text)
   return answered(
@@ -21,7 +21,7 @@ export function sentAll(handover: Handover, peer: string, text: string, remoteId
   )
 }
 
-/** Nobody knows, or not now. */
+/** The outcome is unknown, or the failure is temporary. */
 export function laterAll(handover: Handover, peer: string, text: string, cause: DelayCause): Handed {
   const reply = replyOf(text)
   return answered(
@@ -30,7 +30,7 @@ export function laterAll(handover: Handover, peer: string, text: string, cause: 
   )
 }
 
-/** The provider does not take this mail, however often it is asked. @param enhancedCode 5.3.4 for one that is too large */
+/** The provider refuses this message permanently. @param enhancedCode 5.3.4 for a message that is too large */
 export function neverAll(handover: Handover, peer: string, text: string, enhancedCode = '5.6.0'): Handed {
   const reply = replyOf(text, enhancedCode)
   return answered(

@@ -1,14 +1,14 @@
-// What failed a moment ago, remembered for all messages: nobody tries it again before its time.
+// Exponential backoff by name, shared by all messages: a failed name is not tried again before its pause ends.
 
 import type { Clock } from '../../../base/clock.ts'
 import type { Fault } from '../smtp/errors.ts'
 
-/** The first pause, and the longest; each further failure doubles it. ms */
+/** The first and the longest pause in ms; each further failure doubles the pause. */
 export const BACKOFF_MS = 60_000
 export const BACKOFF_MAX_MS = 15 * 60_000
-/** A failure that is older than this says nothing about the next one, ms. */
+/** Time in ms after a pause at which the count of failures restarts. */
 const FORGET_MS = 60 * 60_000
-/** Names that are remembered at a time; the one that was noted first goes first. */
+/** Maximum number of entries; the oldest is evicted first. */
 export const NAMES_MAX = 10_000
 
 export interface Failure {
@@ -18,7 +18,7 @@ export interface Failure {
 }
 
 interface Entry extends Failure {
-  /** In a row. */
+  /** Consecutive failures. */
   failures: number
 }
 
@@ -30,12 +30,12 @@ export class Backoff {
     this.#clock = clock
   }
 
-  /** How many names are remembered. */
+  /** Number of entries. */
   get size(): number {
     return this.#entries.size
   }
 
-  /** The failure that keeps everybody from trying the name now; null where nothing does. */
+  /** The failure that blocks the name now; null if it may be tried. */
   get(name: string): Failure | null {
     const entry = this.#entries.get(name)
     return entry === undefined || this.#clock.now() >= entry.until ? null : entry
@@ -44,7 +44,7 @@ export class Backoff {
   fail(name: string, fault: Fault): void {
     const now = this.#clock.now()
     const known = this.#entries.get(name)
-    // Attempts that ran side by side fail once.
+    // Concurrent attempts count as one failure.
     if (known !== undefined && now < known.until) return
     const failures = known === undefined || now > known.until + FORGET_MS ? 1 : known.failures + 1
     this.#entries.delete(name)
@@ -56,7 +56,7 @@ export class Backoff {
     if (this.#entries.size > NAMES_MAX) this.#entries.delete(this.#entries.keys().next().value!)
   }
 
-  /** Lets the name be tried before its time; a further failure follows on the earlier ones. */
+  /** Ends the pause now, but keeps the count of failures. */
   lift(name: string): void {
     const entry = this.#entries.get(name)
     if (entry !== undefined) entry.until = Math.min(entry.until, this.#clock.now())

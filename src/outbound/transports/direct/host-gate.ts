@@ -1,24 +1,24 @@
-// Which addresses may be connected to now. A host that does not answer costs two connections, whatever the number of messages for it.
+// Decides which addresses may be connected to now. A dead host costs two connections, regardless of the number of its messages.
 
 import type { Clock } from '../../../base/clock.ts'
 import { aborted, Fault } from '../smtp/errors.ts'
 import { ownReply } from '../smtp/reply.ts'
 import { Backoff, type Failure } from './backoff.ts'
 
-/** Connections being made at a time to an address that has not greeted lately; the others wait for how these end. */
+/** Maximum number of concurrent connects to an address that has not greeted recently; other messages wait for their results. */
 export const PROBES_MAX = 2
-/** How long they wait, in ms. Later the message gives its place to others. */
+/** Maximum wait in ms for these results; then the message is requeued. */
 export const PROBE_WAIT_MS = 3000
-/** When a message that gave up waiting comes again, in ms. */
+/** Retry delay in ms of a message that stopped waiting. */
 export const COME_AGAIN_MS = 15_000
-/** An address that has greeted or answered is known to work for so many ms, and so many addresses are known at a time. */
+/** How long in ms an address counts as working after a greeting or an answer, and the maximum number of such entries. */
 const WORKS_MS = 60_000
 const WORKING_MAX = 10_000
 
-/** The address was not connected to; `until` (ms) is when it may be. */
+/** The gate refused to connect to the address; `until` (ms) is the earliest time for an attempt. */
 export class NotConnected extends Fault {
   readonly until: number
-  /** False while connections are being made for other messages and nothing has failed yet. */
+  /** False while other messages are still connecting and nothing has failed yet. */
   readonly hasFailed: boolean
 
   constructor(fault: Fault, until: number, hasFailed: boolean) {
@@ -30,7 +30,7 @@ export class NotConnected extends Fault {
 
 interface Probes {
   count: number
-  /** When one of them last began or ended, ms. */
+  /** When the first of them began or the last one ended, in ms. */
   since: number
   waiting: Set<() => void>
 }
@@ -38,9 +38,9 @@ interface Probes {
 export class HostGate {
   readonly #clock: Clock
   readonly #backoff: Backoff
-  /** Until when (ms) an address is known to work. */
+  /** By address: until when (ms) it counts as working. */
   readonly #working = new Map<string, number>()
-  /** By address, while there are any. */
+  /** By address, while probes are running. */
   readonly #probes = new Map<string, Probes>()
 
   constructor(clock: Clock) {
@@ -48,17 +48,17 @@ export class HostGate {
     this.#backoff = new Backoff(clock)
   }
 
-  /** Why nobody connects to the address now; null where that is not so. */
+  /** The failure that blocks the address now; null if it may be connected to. */
   failureOf(address: string): Failure | null {
     return this.#backoff.get(address)
   }
 
-  /** Lets the address be tried before its time. */
+  /** Ends the backoff of the address now. */
   lift(address: string): void {
     this.#backoff.lift(address)
   }
 
-  /** Connects when it may. @throws Fault */
+  /** Waits until connecting is allowed, then connects. @throws Fault */
   async connect<T>(address: string, signal: AbortSignal, open: () => Promise<T>): Promise<T> {
     while (!this.#mayConnect(address)) await this.#nextEnd(this.#probes.get(address)!, signal)
     const probes = this.#begin(address)
@@ -74,7 +74,7 @@ export class HostGate {
     }
   }
 
-  /** The host has answered as it should. */
+  /** Records a valid answer of the host. */
   noteAnswer(address: string): void {
     this.#backoff.succeed(address)
     this.#working.delete(address)
@@ -82,7 +82,7 @@ export class HostGate {
     if (this.#working.size > WORKING_MAX) this.#working.delete(this.#working.keys().next().value!)
   }
 
-  /** The host left a message without an answer. */
+  /** Records that the host did not answer to a message in time. */
   noteSilence(address: string, fault: Fault): void {
     this.#working.delete(address)
     this.#backoff.fail(address, fault)
@@ -90,14 +90,14 @@ export class HostGate {
 
   #noteFailure(address: string, fault: Fault): void {
     const { kind, reply } = fault
-    // What a host refuses for good it refuses quickly, and each message is to hear it.
+    // A permanent refusal arrives quickly, and each message must receive it, so there is no backoff.
     const isFinal = (reply.smtpCode ?? 0) >= 500 || reply.enhancedCode?.startsWith('5')
-    // A host that works has had enough connections for the moment.
+    // A working host that refuses a connection has reached its connection limit.
     const isCrowded = this.#works(address) && (kind === 'refused' || kind === 'lost')
     if (kind !== 'aborted' && !isFinal && !isCrowded) this.noteSilence(address, fault)
   }
 
-  /** @throws NotConnected where it is not to be waited for */
+  /** @throws NotConnected when waiting is useless */
   #mayConnect(address: string): boolean {
     const failure = this.#backoff.get(address)
     if (failure !== null) throw new NotConnected(failure.fault, failure.until, true)
@@ -127,7 +127,7 @@ export class HostGate {
     for (const wake of probes.waiting) wake()
   }
 
-  /** Waits until a probe has ended, or takes too long. @throws Fault */
+  /** Waits until a probe ends or times out. @throws Fault */
   async #nextEnd(probes: Probes, signal: AbortSignal): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<unknown>()
     const wake = () => resolve(null)

@@ -1,19 +1,19 @@
-// Which mail servers take mail for a domain, by its DNS (RFC 5321 5.1).
+// Finds the mail servers of a domain in DNS (RFC 5321 §5.1).
 
 import { randomInt } from 'node:crypto'
 import { isIP } from 'node:net'
 import type { Resolver } from '../../../base/resolver.ts'
 
-/** Mail servers of one domain that are tried. */
+/** Maximum number of mail servers tried per domain. */
 export const HOSTS_MAX = 5
 
-/** Where mail for a domain goes. */
+/** The result of a route lookup. */
 export type Route =
-  /** Names, or one IP address, in the order in which to try them. */
+  /** Host names, or one IP address, in the order of attempts. */
   | { kind: 'hosts'; hosts: string[] }
-  /** Nowhere, and that will not change by itself. */
+  /** A permanent failure: the domain has no usable mail server. */
   | { kind: 'never'; sentence: string; enhancedCode: string }
-  /** DNS does not say at the moment. */
+  /** A temporary failure of DNS. */
   | { kind: 'later'; sentence: string }
 
 interface MailExchange {
@@ -22,7 +22,7 @@ interface MailExchange {
 }
 
 /**
- * @param domain as in an address: lower-case A-labels, or an address literal in brackets
+ * @param domain lower-case A-labels, or an address literal in brackets
  * @param ownNames names of this appliance, lower-case
  */
 export async function findRoute(resolver: Resolver, domain: string, ownNames: readonly string[]): Promise<Route> {
@@ -34,13 +34,13 @@ export async function findRoute(resolver: Resolver, domain: string, ownNames: re
     return withoutMx(domain, (error as { code?: string }).code ?? '')
   }
   const named = records.map(({ priority, exchange }) => ({ priority, host: exchange.toLowerCase().replace(/\.$/, '') }))
-  // RFC 7505 3: a record without a name, and no other.
+  // Null MX (RFC 7505 §3): a single record with an empty name.
   if (named.every(({ host }) => host === '')) {
     return { kind: 'never', sentence: `${domain} takes no mail, by its own DNS.`, enhancedCode: '5.1.10' }
   }
   const hosts = named.filter(({ host }) => host !== '')
   const own = hosts.filter(({ host }) => ownNames.includes(host)).map(({ priority }) => priority)
-  // RFC 5321 5.1: what is as far from the domain as we are, or farther, would only send it back to us.
+  // RFC 5321 §5.1: ignore hosts with the same or a higher preference value than ours; they would return the message to us.
   const nearer = hosts.filter(({ priority }) => priority < Math.min(...own, Number.POSITIVE_INFINITY))
   if (nearer.length > 0) return { kind: 'hosts', hosts: inOrder(nearer).slice(0, HOSTS_MAX) }
   const sentence = `The DNS of ${domain} names this appliance as its mail server, but it takes no mail for ${domain}.`
@@ -54,7 +54,7 @@ function literal(domain: string): Route {
 }
 
 function withoutMx(domain: string, code: string): Route {
-  // RFC 5321 5.1: the domain is its own mail server then.
+  // RFC 5321 §5.1: implicit MX, the domain itself is the mail server.
   if (code === 'ENODATA') return { kind: 'hosts', hosts: [domain] }
   if (code === 'ENOTFOUND' || code === 'EBADNAME') {
     return { kind: 'never', sentence: `There is no domain ${domain}.`, enhancedCode: '5.1.2' }
@@ -62,7 +62,7 @@ function withoutMx(domain: string, code: string): Route {
   return { kind: 'later', sentence: `DNS does not answer for ${domain}.` }
 }
 
-/** By preference; those of the same are drawn, so that they share the load. */
+/** Sorted by preference; equal preferences are shuffled to spread the load (RFC 5321 §5.1). */
 function inOrder(hosts: readonly { priority: number; host: string }[]): string[] {
   const drawn = hosts.map((host) => ({ ...host, lot: randomInt(2 ** 32) }))
   const sorted = drawn.sort((a, b) => a.priority - b.priority || a.lot - b.lot)

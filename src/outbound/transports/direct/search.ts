@@ -1,8 +1,8 @@
-// One message on its way through the mail servers of a domain: what one of them does not take now the next one may (RFC 5321 §5.1).
+// Offers one message to the mail servers of a domain in turn: after a temporary failure the next server may accept it (RFC 5321 §5.1).
 
 import type { Clock } from '../../../base/clock.ts'
 import type { Resolver } from '../../../base/resolver.ts'
-import type { Reply } from '../../records.ts'
+import type { RemoteReply } from '../../records.ts'
 import { findAddresses } from '../smtp/addresses.ts'
 import type { Connection } from '../smtp/connection.ts'
 import { Fault, moreTelling, NO_ROUTE, nowhere } from '../smtp/errors.ts'
@@ -15,11 +15,11 @@ import type { Answered, DirectHandover, NotTried, Verdict } from '../transport.t
 import { NotConnected } from './host-gate.ts'
 import { LOOP, type Servers } from './servers.ts'
 
-/** No further server is begun with after so many ms: the next try comes anyway. */
+/** Time in ms after which no further server is tried; the queue retries later. */
 export const SEARCH_MS = 300_000
-/** RFC 1047: servers that may have taken the message without our hearing of it; with more of them it would arrive too often. */
+/** Maximum number of servers that may hold the message without a final reply: each can cause a duplicate (RFC 1047). */
 const DOUBTS_MAX = 2
-/** RFC 7504: a host that takes no mail whatsoever. */
+/** Reply codes of a host that accepts no mail (RFC 7504). */
 const NO_MAIL_HERE = new Set([521, 556])
 
 const CANCELLED = never({ smtpCode: null, enhancedCode: null, text: 'The delivery was cancelled.' })
@@ -30,19 +30,19 @@ interface SearchParts {
   clock: Clock
   resolver: Resolver
   servers: Servers
-  /** Whether mail servers may have private addresses. */
+  /** Whether private IP addresses are allowed. */
   allowPrivate: boolean
 }
 
 export class Search {
-  /** Why no server took the message up; null where one did, or where that will not change. */
+  /** Why no server answered to the message; null if one did, or if the failure is permanent. */
   unreached: Fault | null = null
   readonly #parts: SearchParts
   readonly #handover: DirectHandover
-  /** Why servers, or addresses of them, were of no use. */
+  /** Failures of servers and of their addresses. */
   readonly #faults: Fault[] = []
   readonly #failedAddresses: string[] = []
-  /** By recipient: what the last word is, and what was said by a server that would rather have it later. */
+  /** By recipient: the final verdict, and the temporary failure that a server reported. */
   readonly #final = new Map<string, Verdict>()
   readonly #later = new Map<string, Later>()
   #addressesLeft = ADDRESSES_MAX
@@ -56,7 +56,7 @@ export class Search {
     this.#handover = handover
   }
 
-  /** @param hosts in the order in which to try them, at least one */
+  /** @param hosts in the order of attempts, at least one */
   async run(hosts: readonly string[]): Promise<Answered | NotTried> {
     const end = this.#parts.clock.now() + SEARCH_MS
     for (const host of hosts) {
@@ -85,7 +85,7 @@ export class Search {
     return []
   }
 
-  /** @returns true where the other addresses of the host would say the same */
+  /** @returns true when the other addresses of the host would give the same result */
   async #try(host: string, address: string): Promise<boolean> {
     const { servers } = this.#parts
     this.#addressesLeft--
@@ -102,17 +102,17 @@ export class Search {
     if (judged.kind === 'answered') return this.#answered(judged, connection)
     const { stage, reply, cause } = judged
     if (reply.smtpCode! < 500) return this.#failed(new Fault('refused', stage, reply, cause), address)
-    // Here nobody else can send for us: what is said of the sender is said of the message.
+    // Direct delivery has no other account to fall back to: a refused sender refuses the message.
     for (const recipient of this.#open) this.#final.set(recipient, never(reply))
     return true
   }
 
-  /** @returns null when the message must not leave any more */
+  /** @returns null when the message must no longer be sent */
   async #offer(ready: Connection): Promise<Judged | null> {
     const { mailFrom, signal } = this.#handover
     const judged = await this.#handover.lend<Judged>(async (bytes, held) => {
       this.#wasOffered = true
-      // Of those whose delivery was cancelled meanwhile nothing is heard any more.
+      // Deliveries that were cancelled in the meantime get a final verdict.
       for (const recipient of this.#open) if (!held.includes(recipient)) this.#final.set(recipient, CANCELLED)
       const letter = letterOf({ bytes, mailFrom, recipients: this.#open })
       if (isVerdict(letter)) return { kind: 'answered', verdicts: this.#open.map(() => letter) }
@@ -133,7 +133,7 @@ export class Search {
     for (const [index, recipient] of this.#open.entries()) {
       const verdict = noted(verdicts[index]!, connection)
       if (verdict.kind !== 'later') this.#final.set(recipient, verdict)
-      // The words of a server say more than that a connection was lost.
+      // A reply of a server is more informative than a lost connection.
       else if ((this.#later.get(recipient)?.reply.smtpCode ?? null) === null) this.#later.set(recipient, verdict)
     }
     return true
@@ -151,13 +151,13 @@ export class Search {
     return { kind: 'answered', verdicts, confirmation: 'recipient_mx', remoteIds: [], peer }
   }
 
-  /** No server took the message up: what is to be told. */
+  /** The verdict when no server answered to the message. */
   #unreached(): Verdict {
     const faults = this.#faults
-    const all = (isSo: (reply: Reply) => boolean) => faults.every(({ reply }) => isSo(reply))
+    const all = (isSo: (reply: RemoteReply) => boolean) => faults.every(({ reply }) => isSo(reply))
     const loop = faults.find(({ reply }) => reply.enhancedCode === LOOP)
     if (loop) return never(loop.reply)
-    // RFC 5321 5.1: with MX records of which none is of use the mail cannot be delivered.
+    // RFC 5321 §5.1: if no MX record is usable, the message is undeliverable.
     const isUseless = all(({ enhancedCode }) => enhancedCode === NO_ROUTE)
     if (isUseless || all(({ smtpCode }) => NO_MAIL_HERE.has(smtpCode ?? 0))) return never(faults[0]!.reply)
     this.unreached = faults.reduce((first, second) => moreTelling(first, second))
@@ -168,7 +168,7 @@ export class Search {
   }
 }
 
-/** Every address is left alone for now: until the first of them may be tried. */
+/** The result when every address is backed off: retry when the first of them may be tried. */
 function notTried(skipped: readonly NotConnected[]): NotTried {
   const failed = skipped.filter(({ hasFailed }) => hasFailed)
   const until = Math.min(...skipped.map((fault) => fault.until))
@@ -177,7 +177,7 @@ function notTried(skipped: readonly NotConnected[]): NotTried {
   return { kind: 'not_tried', until, failure: { reply, cause } }
 }
 
-/** How the message went is told with what the server said of it. */
+/** Appends the TLS state of the connection to the server's reply. */
 function noted(verdict: Verdict, connection: Connection | null): Verdict {
   if (verdict.kind !== 'sent' || connection === null) return verdict
   const { security } = connection.wire
@@ -187,6 +187,6 @@ function noted(verdict: Verdict, connection: Connection | null): Verdict {
   return { kind: 'sent', reply: { ...reply, text: reply.text.slice(0, TEXT_MAX - note.length) + note } }
 }
 
-function never(reply: Reply): Verdict {
+function never(reply: RemoteReply): Verdict {
   return { kind: 'never', reply, about: 'recipient' }
 }

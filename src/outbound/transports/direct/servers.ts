@@ -1,4 +1,4 @@
-// Connections to the mail servers of others, kept for a moment for the next mail to the same one.
+// Connections to remote mail servers, kept open briefly for the next message to the same server.
 
 import type { Clock } from '../../../base/clock.ts'
 import { type Connection, openConnection, type Way } from '../smtp/connection.ts'
@@ -7,21 +7,21 @@ import { Pool } from '../smtp/pool.ts'
 import { ownReply } from '../smtp/reply.ts'
 import { HostGate } from './host-gate.ts'
 
-/** Connections to one server at a time, whatever the domains it serves. */
+/** Maximum number of concurrent connections to one server, across all its domains. */
 export const HOST_CONNECTIONS_MAX = 10
-/** Servers to which a connection is kept without a mail. */
+/** Maximum number of servers with idle connections. */
 export const KEPT_SERVERS_MAX = 100
 
 interface ServersParts {
   clock: Clock
-  /** TCP port of mail servers. */
+  /** TCP port to connect to. */
   port: number
-  /** Our own name. */
+  /** Our host name in EHLO. */
   helo: string
 }
 
 export class Servers {
-  /** Which of their addresses may be connected to now. */
+  /** Decides which addresses may be connected to now. */
   readonly gate: HostGate
   readonly #parts: ServersParts
   readonly #pools = new Map<string, Pool>()
@@ -31,7 +31,7 @@ export class Servers {
     this.gate = new HostGate(parts.clock)
   }
 
-  /** Connections to one address of a host. */
+  /** The connection pool for one address of a host. */
   at(host: string, address: string): Pool {
     const key = `${host} ${address}`
     const known = this.#pools.get(key)
@@ -53,7 +53,7 @@ export class Servers {
     await Promise.all([...this.#pools.values()].map((pool) => pool.close()))
   }
 
-  /** Inside TLS where the server offers it, whatever its certificate: in clear would be worse (RFC 7435). @throws Fault */
+  /** Uses TLS if offered, with any certificate: cleartext would be worse (RFC 7435). @throws Fault */
   async #open(host: string, address: string, signal: AbortSignal): Promise<Connection> {
     const { clock, port, helo } = this.#parts
     const way: Way = { host, port, security: 'offered', credentials: null, helo }
@@ -68,5 +68,5 @@ export class Servers {
   }
 }
 
-/** RFC 3463: a mail that would go round in circles. */
+/** Enhanced status code of a routing loop (RFC 3463 §3.5). */
 export const LOOP = '5.4.6'

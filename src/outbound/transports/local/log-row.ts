@@ -1,22 +1,22 @@
-// What the inbound log of a team says of a mail from this appliance: its recipients ask there where a mail is.
+// Builds the inbound log rows for local deliveries, so that recipients find these messages in the inbound log, too.
 
 import type { FilterDecision } from '../../../directory/filters.ts'
-import type { Ruling } from '../../../sieve/outcome.ts'
+import type { SieveOutcome } from '../../../sieve/outcome.ts'
 import type { ArrivedMail, Delivered } from '../../../store/deliver.ts'
 import { scriptEvidence } from '../../../store/filing.ts'
 import type { NewInboundRow } from '../../../store/inbound-log.ts'
 import type { Recipient } from './recipients.ts'
 
-/** One recipient and what became of the copy; null for one that was refused. */
+/** One recipient and the stored copy; null if the recipient was refused. */
 export interface Told {
   recipient: Recipient
   copy: Delivered | null
   filter: FilterDecision | null
-  /** What the script of the mailbox said; null without one. */
-  ruling: Ruling | null
+  /** Outcome of the mailbox's Sieve script; null without a script. */
+  ruling: SieveOutcome | null
 }
 
-/** @param now ms @returns null where no team would read it */
+/** @param now ms @returns null when no team owns the domain */
 export function logRow(
   mail: ArrivedMail,
   { recipient, copy, filter, ruling }: Told,
@@ -36,7 +36,7 @@ export function logRow(
     detail:
       refusal?.verdict.reply.text ??
       `${copy?.outcome === 'discarded' ? 'Taken' : 'Stored'}; it was sent from this appliance.`,
-    // No host was talked to: there are no words of SMTP, and nobody to name.
+    // There was no SMTP session: no reply and no remote host.
     smtpReply: '',
     remoteAddress: '',
     remoteName: null,
@@ -44,8 +44,8 @@ export function logRow(
     tls: null,
     mailFrom,
     rcptTo,
-    headerFrom: inspection.mail.from[0]?.email ?? null,
-    subject: inspection.mail.subject,
+    headerFrom: inspection.message.from[0]?.email ?? null,
+    subject: inspection.message.subject,
     sizeBytes: inspection.sizeBytes,
     authentication: { spf, dkim, dmarc, arc },
     spamScore: 0,

@@ -1,8 +1,8 @@
-// Who gets a mail that stays on this appliance, and why somebody does not.
+// Resolves the recipients of a local delivery, and the reasons to refuse them.
 
 import { type FilterPolicy, policyOf } from '../../../directory/filter-policy.ts'
 import type { Mailbox } from '../../../directory/mailboxes.ts'
-import type { Receiver } from '../../../directory/receiver.ts'
+import type { ReceiverLookup } from '../../../directory/receiver.ts'
 import { parseMailbox } from '../../../mime/address.ts'
 import type { InboundReason } from '../../../store/inbound-log.ts'
 import type { OutboundParts } from '../../deps.ts'
@@ -10,20 +10,20 @@ import type { DelayCause } from '../../records.ts'
 import { ownReply } from '../smtp/reply.ts'
 import type { Verdict } from '../transport.ts'
 
-/** Why a recipient does not get the mail, or not now. */
+/** Why a recipient is refused, permanently or temporarily. */
 export interface Refusal {
   verdict: Verdict
-  /** As the inbound log has it; null for what it does not know. */
+  /** Reason code of the inbound log; null if it has none for this case. */
   reason: InboundReason | null
 }
 
-/** One recipient: `teamId` and `domain` are known where the domain is ours. */
+/** One recipient; `teamId` is null if the domain is not local. */
 export interface Recipient {
   rcptTo: string
   domain: string
   teamId: string | null
   mailbox: Mailbox | null
-  /** Of the mailbox; null without one that takes mail. */
+  /** Filter policy of the mailbox; null without a mailbox that accepts mail. */
   policy: FilterPolicy | null
   refusal: Refusal | null
 }
@@ -36,7 +36,7 @@ export const refusals = {
   teamSuspended: (address: string) =>
     later('mailbox_suspended', 'transient', '4.2.1', `The mailbox ${address} does not take mail at the moment.`),
   full: (address: string) => later('mailbox_full', 'mailbox_full', '4.2.2', `The mailbox ${address} is full.`),
-  /** The domain moved away between two looks: the next try goes elsewhere. */
+  /** The domain was removed after routing: the next attempt uses another route. */
   foreign: (address: string) => later(null, 'transient', '4.3.5', `Mail for ${address} is not taken here any more.`),
   failed: () => later('temporary_failure', 'transient', '4.3.0', 'The mail could not be stored; it is tried again.'),
 }
@@ -49,7 +49,7 @@ function later(reason: InboundReason | null, cause: DelayCause, code: string, se
   return { reason, verdict: { kind: 'later', reply: ownReply(sentence, code), cause } }
 }
 
-/** Four reads by key. */
+/** Performs four reads by key. */
 export async function findRecipient(
   { directory }: Pick<OutboundParts, 'directory'>,
   rcptTo: string,
@@ -66,7 +66,7 @@ export async function findRecipient(
   return { rcptTo, domain, teamId, mailbox, policy, refusal }
 }
 
-function refusalOf(found: Receiver, address: string): Refusal | null {
+function refusalOf(found: ReceiverLookup, address: string): Refusal | null {
   if (found.reason === 'unknown_domain') return refusals.foreign(address)
   if (found.reason === 'unknown_recipient') return refusals.unknown(address)
   if (found.reason === 'mailbox_suspended') return refusals.suspended(address)

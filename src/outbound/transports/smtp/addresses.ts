@@ -1,23 +1,23 @@
-// The IP addresses of a mail server, looked up once and checked: what is connected to is what was checked.
+// Resolves a mail server once and checks its IP addresses; connections use exactly the checked addresses.
 
 import { isIP } from 'node:net'
 import { isPublicAddress } from '../../../base/public-address.ts'
 import type { Resolver } from '../../../base/resolver.ts'
 import { ADDRESSES_MAX } from './limits.ts'
 
-/** Where a host can be reached, or why nowhere. */
+/** The addresses of a host, or why there are none. */
 export type Found =
   | { kind: 'found'; addresses: string[] }
-  /** DNS says that there is no such host, or that it has no address. */
+  /** The host does not exist or has no address. */
   | { kind: 'absent' }
-  /** DNS did not say; it may another time. */
+  /** DNS failed temporarily. */
   | { kind: 'unknown' }
-  /** All its addresses lie inside, where nobody but the operator may send us. */
+  /** All addresses are private; only the operator may allow those. */
   | { kind: 'private' }
 
-/** Error codes with which DNS says "no". */
+/** Error codes of a negative DNS answer. */
 export const ABSENT = new Set(['ENOTFOUND', 'ENODATA', 'EBADNAME'])
-/** RFC 6761 6.3: never asked of DNS. */
+/** RFC 6761 §6.3: never resolved through DNS. */
 const LOCALHOST = /^(?:.+\.)?localhost$/i
 
 /** @param host a name, or an IP address without brackets */
@@ -33,8 +33,8 @@ async function allAddresses(resolver: Resolver, host: string): Promise<string[] 
   if (isIP(host) !== 0) return [host]
   if (LOCALHOST.test(host)) return ['127.0.0.1', '::1']
   const [four, six] = await Promise.all([ask(resolver, host, 'A'), ask(resolver, host, 'AAAA')])
-  // By turns, so that a family that does not work here costs one attempt. IPv4 first: servers that refuse mail from an IPv6
-  // address without a name in DNS are many, the other way round there are none.
+  // Alternate the families, so that a broken one costs one attempt. IPv4 first: many servers refuse IPv6 clients without a PTR
+  // record.
   const mixed = Array.from({ length: Math.max(four.found.length, six.found.length) }, (_, i) => [
     ...four.found.slice(i, i + 1),
     ...six.found.slice(i, i + 1),

@@ -1,46 +1,46 @@
-// The line to a mail server: commands go out, replies come in, one for each, and every wait has an end.
+// The SMTP connection to a mail server: sends commands and reads one reply for each, with a timeout on every wait.
 
 import type { Socket } from 'node:net'
 import { connect as connectTls, type TLSSocket } from 'node:tls'
 import type { Clock } from '../../../base/clock.ts'
-import type { Reply } from '../../records.ts'
+import type { RemoteReply } from '../../records.ts'
 import type { Stage } from '../transport.ts'
 import { aborted, babble, Fault, insecure, lost, tooSlow } from './errors.ts'
 import { keptReply, ReplyReader, type ServerReply } from './reply.ts'
 
 const CRLF = '\r\n'
 const CLOSING = 421
-/** Bytes of a mail written at a time: how long a stretch takes shows whether the other side still reads. */
+/** Bytes of a message written at a time: the write time of each chunk shows whether the server still reads. */
 const STRETCH = 256 * 1024
-/** How long a server may take to close behind our goodbye, in ms. */
+/** Time in ms for the server to close after QUIT. */
 const QUIT_MS = 2000
 
 /** How the connection is secured. */
 export interface Security {
   /** "TLSv1.3". */
   protocol: string
-  /** True when the certificate is for the server's name and by an authority that is trusted here. */
+  /** True when the certificate matches the server's name and a trusted CA issued it. */
   verified: boolean
 }
 
 export class Wire {
-  /** Whose faults are told: the server by its name. */
+  /** Name of the server, for error texts. */
   readonly peer: string
-  /** Where the conversation stands: faults bear it. */
+  /** Current stage of the session; errors carry it. */
   stage: Stage
   security: Security | null = null
   /** IP address of the server. */
   readonly address: string | null
-  /** Takes secrets out of what the server said. */
+  /** Removes secrets from a reply text. */
   hide: (text: string) => string = (text) => text
   #socket: Socket
   readonly #clock: Clock
   #reader = new ReplyReader()
   readonly #said: ServerReply[] = []
-  /** Commands whose reply is still to come. */
+  /** Number of outstanding replies. */
   #owed = 0
   #fault: Fault | null = null
-  /** Whoever waits for something to happen. */
+  /** Wakes the pending read or write. */
   #waiting: (() => void) | null = null
   #over: () => void = () => {}
 
@@ -58,45 +58,45 @@ export class Wire {
     return this.#fault === null
   }
 
-  /** What ended it; null while it is open. */
+  /** Why the connection ended; null while it is open. */
   get fault(): Fault | null {
     return this.#fault
   }
 
-  /** Called once, when the connection is gone. */
+  /** Registers a callback that runs once, when the connection ends. */
   onOver(run: () => void): void {
     this.#over = run
   }
 
-  /** Writes commands in one piece (RFC 2920 where there are several); each is owed a reply. */
+  /** Writes commands in one piece (several: pipelining, RFC 2920); each expects a reply. */
   say(...commands: string[]): void {
     this.expect(commands.length)
     if (this.isOpen) this.#socket.write(commands.join(CRLF) + CRLF)
   }
 
-  /** A reply as it is kept: without secrets, and with who said it. */
-  kept(reply: ServerReply): Reply {
+  /** The reply to store: without secrets, and with the server's name and address. */
+  kept(reply: ServerReply): RemoteReply {
     return { ...keptReply(reply, this.hide), server: { host: this.peer, address: this.address } }
   }
 
-  /** Replies to come for what is written otherwise. */
+  /** Expects further replies, for data not written by `say`. */
   expect(replies: number): void {
     this.#owed += replies
   }
 
-  /** The next reply. @param ms how long it is waited for @throws Fault */
+  /** Reads the next reply. @param ms timeout @throws Fault */
   async read(ms: number): Promise<ServerReply> {
     if (this.#said.length === 0 && this.isOpen) await this.#within(ms, this.#news())
-    // What was said before the end is heard before the end.
+    // Return replies that arrived before the connection ended.
     const said = this.#said.shift()
     if (said === undefined) throw this.#fault
     return said
   }
 
   /**
-   * Writes bytes and waits until the system has taken them, but for what fits into its buffers.
-   * @param ms how long one stretch may take
-   * @returns false when the server has said something meanwhile, and the rest was not written @throws Fault
+   * Writes bytes and waits until the socket buffers have drained.
+   * @param ms timeout of one chunk
+   * @returns false when the server replied early and the rest was not written @throws Fault
    */
   async pour(bytes: Uint8Array, ms: number): Promise<boolean> {
     for (let start = 0; start < bytes.length; start += STRETCH) {
@@ -110,10 +110,10 @@ export class Wire {
     return true
   }
 
-  /** Talks on inside TLS. @param ask `verify` ends in a fault unless the certificate is right @throws Fault */
+  /** Starts TLS. @param ask `verify` requires a valid certificate @throws Fault */
   async secure(ask: { host: string; isName: boolean; verify: boolean }, ms: number): Promise<void> {
     this.stage = 'tls'
-    // RFC 3207 6: what came in clear behind the consent may have been put there by somebody in between.
+    // RFC 3207 §6: cleartext after the reply to STARTTLS may be injected by a man in the middle.
     if (!this.#reader.isEmpty || this.#said.length > 0) {
       this.fail(babble(this.peer, 'tls', 'sent more in clear after it had agreed to TLS'))
     }
@@ -131,7 +131,7 @@ export class Wire {
     this.#listen()
   }
 
-  /** Ends the conversation in the middle: whoever waits gets the fault. */
+  /** Destroys the connection; a pending read or write throws the fault. */
   fail(fault: Fault): void {
     if (this.#fault !== null) return
     this.#fault = fault
@@ -140,7 +140,7 @@ export class Wire {
     this.#over()
   }
 
-  /** Ends it when the house has no more patience. @returns what ends the listening */
+  /** Fails the connection when the signal aborts. @returns removes the abort listener */
   failOn(signal: AbortSignal): () => void {
     const fail = () => this.fail(aborted(this.stage))
     if (signal.aborted) fail()
@@ -148,7 +148,7 @@ export class Wire {
     return () => signal.removeEventListener('abort', fail)
   }
 
-  /** Says goodbye (RFC 5321 4.1.1.10) and waits until the connection is closed, but not for long. */
+  /** Sends QUIT (RFC 5321 §4.1.1.10) and waits briefly until the connection is closed. */
   async quit(): Promise<void> {
     if (!this.isOpen) return
     const socket = this.#socket
@@ -183,7 +183,7 @@ export class Wire {
       this.#wake()
       return
     }
-    // RFC 5321 3.8: a server that is about to close may say so unasked. After anything else nobody knows what answers what.
+    // RFC 5321 §3.8: a server that is closing may send 421 unprompted. Any other extra reply breaks the pairing with commands.
     const closing = reply.code === CLOSING
     this.fail(
       closing
@@ -220,7 +220,7 @@ export class Wire {
 function handshake(socket: TLSSocket): Promise<void> {
   return new Promise((resolve, reject) => {
     const broken = () => reject(Object.assign(new Error('The connection was closed.'), { code: 'ECONNRESET' }))
-    // The listener stays: an error of a secured connection is told by its end, too.
+    // The error listener stays: errors of a secured connection also surface as its end.
     socket.once('secureConnect', resolve).on('error', reject).once('close', broken).once('end', broken)
   })
 }

@@ -1,4 +1,4 @@
-// The test of an account that speaks SMTP (decisions §3.1): how far one comes with it, and a sentence about it.
+// Tests an SMTP account (decisions §3.1): the stage reached, and one sentence about the result.
 
 import type { Clock } from '../../../base/clock.ts'
 import { testMail } from '../accounts/test-mail.ts'
@@ -8,7 +8,7 @@ import { Fault } from './errors.ts'
 import { isVerdict, letterOf, offer } from './offer.ts'
 import { tryEnvelope } from './probe.ts'
 
-/** Decisions §3.1. ms. */
+/** Timeout of a test in ms (decisions §3.1). */
 export const CHECK_MS = 15_000
 
 interface CheckParts {
@@ -16,17 +16,17 @@ interface CheckParts {
   way: Way
   /** @throws Fault */
   open(signal: AbortSignal): Promise<Connection>
-  /** The account's envelope sender; null where the account names nobody. */
+  /** The account's envelope sender; null if it has none. */
   from: string | null
-  /** Who the test message is from, where that is somebody else. */
+  /** From address of the test message, if it differs from the envelope sender. */
   author: string | null
-  /** An envelope sender of ours as each message would have one; null where the account does not need it. */
+  /** A VERP envelope sender of our domain, as each message would use; null if the account does not need one. */
   verp: string | null
-  /** Who gets it; null for none. */
+  /** Recipient of the test message; null for none. */
   to: string | null
 }
 
-/** Over a connection of its own: those that are kept say nothing of what a new one would meet. */
+/** Uses a new connection: a pooled one would not test connecting, TLS and authentication. */
 export async function checkServer(parts: CheckParts): Promise<CheckResult> {
   const patience = new AbortController()
   const timer = parts.clock.after(CHECK_MS, () => patience.abort())
@@ -59,7 +59,7 @@ async function tryOut(parts: CheckParts, signal: AbortSignal): Promise<CheckResu
 async function talk(connection: Connection, parts: CheckParts, signal: AbortSignal): Promise<CheckResult> {
   const { from, to, verp } = parts
   const result = signedIn(connection, parts.way)
-  // Whom it writes as is refused by some servers only where the recipient is named, so the account writes to itself.
+  // Some servers refuse the sender only at RCPT, so the probe uses the account's own address as the recipient.
   const refusal = from === null ? null : await tryEnvelope(connection, from, from)
   if (refusal?.isOfAccount) return failed(refusal)
   const tested = to === null ? result : await tryMail(connection, to, parts, signal)
@@ -67,7 +67,7 @@ async function talk(connection: Connection, parts: CheckParts, signal: AbortSign
   return { ...tested, verp: await tryVerp(connection, verp, from, signal) }
 }
 
-/** What goes wrong here is no fault of the account: it sends with its own address. */
+/** A failure here does not fail the account: it can send with its own address. */
 async function tryVerp(connection: Connection, verp: string, from: string, signal: AbortSignal): Promise<boolean> {
   try {
     return (await tryEnvelope(connection, verp, from)) === null

@@ -1,4 +1,4 @@
-// A connection to a mail server, from the first packet until mail can be handed over.
+// Opens a connection to a mail server: TCP, TLS, greeting, EHLO and authentication.
 
 import { connect, isIP, type Socket } from 'node:net'
 import type { Clock } from '../../../base/clock.ts'
@@ -11,36 +11,36 @@ import { COMMAND_MS, CONNECT_MS, GREETING_MS, TLS_MS } from './limits.ts'
 import { isPositive, ownReply, type ServerReply } from './reply.ts'
 import { type Credentials, signIn } from './sign-in.ts'
 
-/** How a server is talked to. */
+/** How to connect to a server. */
 export interface Way {
-  /** Its name, or its IP address: what its certificate must be for. */
+  /** Its name or IP address; the certificate must match it. */
   host: string
   port: number
   /**
-   * `implicit`: TLS from the first byte. `required`: STARTTLS or nothing. `offered`: STARTTLS where it is offered, whatever the
-   * certificate says (RFC 7435). `none`: in clear.
+   * `implicit`: TLS from the first byte. `required`: fail without STARTTLS. `offered`: STARTTLS if offered, with any certificate
+   * (RFC 7435). `none`: cleartext.
    */
   security: 'implicit' | 'required' | 'offered' | 'none'
   credentials: Credentials | null
-  /** Our own name. */
+  /** Our host name in EHLO. */
   helo: string
 }
 
-/** A connection over which mail can go, one after another. */
+/** A connection that is ready for messages, one after another. */
 export interface Connection {
   readonly wire: Wire
   readonly extensions: Extensions
-  /** What the server calls itself in its greeting, lower-case. */
+  /** The server's name in its greeting, lower-case. */
   readonly greeting: string
-  /** The last reply so far: that to signing in, or to EHLO. */
+  /** The last reply of the setup: to AUTH, or to EHLO. */
   readonly reply: ServerReply
-  /** Mails that were begun over it. */
+  /** Number of transactions started on it. */
   mails: number
-  /** True when a mail was begun and given up: the server has to forget it before the next. */
+  /** True when a transaction was left unfinished: the next one needs RSET first. */
   isDirty: boolean
 }
 
-/** @param address of the host, checked @throws Fault */
+/** @param address checked IP address of the host @throws Fault */
 export async function openConnection(
   address: string,
   way: Way,
@@ -48,7 +48,7 @@ export async function openConnection(
 ): Promise<Connection> {
   const stage = way.security === 'implicit' ? 'tls' : 'greeting'
   const wire = new Wire(await reach(address, way, parts), { clock: parts.clock, peer: way.host, stage })
-  // The greeting comes unasked.
+  // The server sends its greeting first.
   wire.expect(1)
   const deaf = wire.failOn(parts.signal)
   try {
@@ -61,7 +61,7 @@ export async function openConnection(
   }
 }
 
-/** A socket that is connected to that very address. @throws Fault */
+/** Connects a socket to exactly this address. @throws Fault */
 function reach(address: string, way: Way, parts: { clock: Clock; signal: AbortSignal }): Promise<Socket> {
   const { host, port } = way
   return new Promise((resolve, reject) => {
@@ -89,7 +89,7 @@ async function introduce(wire: Wire, way: Way): Promise<Connection> {
   const greeting = await heard(wire, 'greeting', GREETING_MS)
   let { reply, extensions } = await hello(wire, way)
   if (way.security === 'required' || (way.security === 'offered' && extensions.startTls)) {
-    // RFC 3207 4.2: what was offered in clear is forgotten.
+    // RFC 3207 §4.2: discard the extensions learned before TLS.
     if (await startTls(wire, way, extensions)) ({ reply, extensions } = await hello(wire, way))
   }
   if (way.credentials !== null) reply = await signIn(wire, extensions.auth, way.credentials)
@@ -103,12 +103,12 @@ async function hello(wire: Wire, { helo }: Way): Promise<{ reply: ServerReply; e
   const reply = await wire.read(COMMAND_MS)
   if (isPositive(reply)) return { reply, extensions: readExtensions(reply) }
   if (reply.code < 500) throw refused(wire, reply)
-  // RFC 5321 3.2: a server from before the extensions.
+  // RFC 5321 §3.2: fall back to HELO for a server without EHLO.
   wire.say(`HELO ${helo}`)
   return { reply: await heard(wire, 'greeting', COMMAND_MS), extensions: NO_EXTENSIONS }
 }
 
-/** @returns false where TLS was only wished for and the server would rather not */
+/** @returns false when TLS is optional and the server declines STARTTLS */
 async function startTls(wire: Wire, way: Way, { startTls: offered }: Extensions): Promise<boolean> {
   wire.stage = 'tls'
   if (!offered) throw new Fault('tls', 'tls', ownReply(`${way.host} does not offer STARTTLS on this port.`))
@@ -124,7 +124,7 @@ function secure(wire: Wire, { host, security }: Way): Promise<void> {
   return wire.secure({ host, isName: isIP(host) === 0, verify: security !== 'offered' }, TLS_MS)
 }
 
-/** A reply that must be a yes. @throws Fault */
+/** Reads a reply that must be positive. @throws Fault */
 async function heard(wire: Wire, stage: Stage, ms: number): Promise<ServerReply> {
   wire.stage = stage
   const reply = await wire.read(ms)

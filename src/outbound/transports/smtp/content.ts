@@ -1,27 +1,27 @@
-// The bytes of a mail as they go over the wire: what was signed and nothing else, dots stuffed and the end mark behind.
+// The bytes of a message for DATA: the signed content unchanged, plus dot-stuffing and the end-of-data indicator.
 
 import { isAscii } from 'node:buffer'
 
 const CR = 13
 const LF = 10
 const DOT = 46
-/** Below, one write of a copy is cheaper than several without. */
+/** Below this size, copying into one buffer is cheaper than several writes. */
 const ONE_PIECE_BYTES = 128 * 1024
 
 export interface Content {
-  /** In their order; the last one holds the end mark. */
+  /** In order; the last one contains the end-of-data indicator. */
   pieces: readonly Uint8Array[]
   sizeBytes: number
-  /** True with octets beyond ASCII: a server has to offer 8BITMIME (RFC 6152). */
+  /** True for non-ASCII octets: the server must offer 8BITMIME (RFC 6152). */
   eightBit: boolean
-  /** True with such octets in the header: a server has to offer SMTPUTF8 (RFC 6531). */
+  /** True for non-ASCII octets in the header: the server must offer SMTPUTF8 (RFC 6531). */
   utf8Header: boolean
 }
 
 /**
- * The content of DATA (RFC 5321 4.5.2).
- * @returns null for bytes with a line break that is not CRLF: some servers take it for one, and then the end mark of a mail could
- *   be forged; to mend it would break the signature
+ * The content of DATA (RFC 5321 §4.5.2).
+ * @returns null for a bare CR or LF: some servers accept it as a line ending, which allows a forged end of data (SMTP smuggling);
+ *   repairing it would break the signature
  */
 export function contentOf(bytes: Uint8Array): Content | null {
   const dots = countDots(bytes)
@@ -37,7 +37,7 @@ export function contentOf(bytes: Uint8Array): Content | null {
   }
 }
 
-/** Lines that begin with a dot; null when there is a CR or LF that stands alone. */
+/** Number of lines that begin with a dot; null if there is a bare CR or LF. */
 function countDots(bytes: Uint8Array): number | null {
   let dots = bytes[0] === DOT ? 1 : 0
   let breaks = 0
@@ -50,7 +50,7 @@ function countDots(bytes: Uint8Array): number | null {
   return breaks === 0 ? dots : null
 }
 
-/** RFC 5321 4.5.2: a dot at the start of a line stands twice. */
+/** Doubles a dot at the start of a line (RFC 5321 §4.5.2). */
 function stuff(bytes: Uint8Array, dots: number): Uint8Array {
   const out = new Uint8Array(bytes.length + dots)
   let from = 0

@@ -1,24 +1,24 @@
-// What ends a conversation with a mail server before the mail has its answer, told in a sentence a person understands.
+// Errors that end an SMTP session before the message has its reply, each with a human-readable sentence.
 
-import type { DelayCause, Reply } from '../../records.ts'
+import type { DelayCause, RemoteReply } from '../../records.ts'
 import type { Stage } from '../transport.ts'
 import { ownReply } from './reply.ts'
 
 /**
- * `lost`: the connection is gone. `refused`: the server said no, its words are in the reply. `timeout`: it was silent for too long.
- * `babble`: what it said cannot be a reply to what was asked. `tls`: no secure connection came about.
+ * `lost`: the connection closed. `refused`: the server sent a negative reply, see `reply`. `timeout`: the server did not answer in
+ * time. `babble`: the server violated the protocol. `tls`: TLS failed.
  */
 export type FaultKind = 'unreachable' | 'lost' | 'refused' | 'timeout' | 'babble' | 'tls' | 'aborted'
 
 export class Fault extends Error {
   readonly kind: FaultKind
-  /** How far the conversation had come. */
+  /** The stage that the session reached. */
   readonly stage: Stage
-  readonly reply: Reply
-  /** What holds the mail up. */
+  readonly reply: RemoteReply
+  /** Why the message is delayed. */
   override readonly cause: DelayCause
 
-  constructor(kind: FaultKind, stage: Stage, reply: Reply, cause: DelayCause = 'network') {
+  constructor(kind: FaultKind, stage: Stage, reply: RemoteReply, cause: DelayCause = 'network') {
     super(reply.text)
     this.kind = kind
     this.stage = stage
@@ -44,13 +44,13 @@ export function lost(peer: string, stage: Stage): Fault {
   return new Fault('lost', stage, ownReply(`${peer} ended the connection ${DURING[stage]}.`))
 }
 
-/** @param ms how long it was waited for */
+/** @param ms the timeout */
 export function tooSlow(peer: string, stage: Stage, ms: number): Fault {
   const sentence = `${peer} did not answer within ${Math.round(ms / 1000)} seconds, ${DURING[stage]}.`
   return new Fault('timeout', stage, ownReply(sentence))
 }
 
-/** @param what end of a sentence that begins with the server's name */
+/** @param what the rest of a sentence that starts with the server's name */
 export function babble(peer: string, stage: Stage, what: string): Fault {
   return new Fault('babble', stage, ownReply(`${peer} ${what}.`), 'transient')
 }
@@ -59,7 +59,7 @@ export function aborted(stage: Stage): Fault {
   return new Fault('aborted', stage, ownReply('The appliance was closing; the mail is tried again.'), 'transient')
 }
 
-/** RFC 3463: no way to the host. */
+/** Enhanced status code for "unable to route" (RFC 3463 §3.5). */
 export const NO_ROUTE = '5.4.4'
 
 const NOWHERE = {
@@ -68,17 +68,17 @@ const NOWHERE = {
   private: (host: string) => `${host} lies in a private network, which is not allowed here.`,
 }
 
-/** @param kind why a host has no address that may be connected to */
+/** @param kind why the host has no usable address */
 export function nowhere(host: string, kind: keyof typeof NOWHERE): Fault {
   return new Fault('unreachable', 'dns', ownReply(NOWHERE[kind](host), kind === 'unknown' ? null : NO_ROUTE), 'dns')
 }
 
-/** Of two failures the one in a server's own words, else the first. */
+/** Prefers the failure that has a server's reply; otherwise the first. */
 export function moreTelling(first: Fault | null, second: Fault): Fault {
   return first === null || (first.reply.smtpCode === null && second.reply.smtpCode !== null) ? second : first
 }
 
-/** @param error what connecting to the address ended with */
+/** @param error the socket error */
 export function unreachable(peer: string, address: string, port: number, error: { code?: string }): Fault {
   const why = CONNECT_ERRORS.get(error.code ?? '') ?? `cannot be reached (${error.code ?? 'unknown error'})`
   return new Fault('unreachable', 'connect', ownReply(`${peer} (${address}, port ${port}) ${why}.`))
@@ -92,7 +92,7 @@ const CONNECT_ERRORS = new Map([
   ['ECONNRESET', 'broke the connection off'],
 ])
 
-/** @param error what the handshake ended with: an error of node:tls */
+/** @param error the handshake error of node:tls */
 export function insecure(peer: string, error: { code?: string; message: string }): Fault {
   const why = TLS_ERRORS.get(error.code ?? '')
   const sentence = why ? `The certificate of ${peer} ${why}.` : `No TLS with ${peer}: ${plain(error)}.`
@@ -113,11 +113,11 @@ const TLS_ERRORS = new Map([
 ])
 
 function plain({ code, message }: { code?: string; message: string }): string {
-  // What answers in plain text where TLS is expected looks like a record of an unknown version.
+  // OpenSSL reads a plaintext answer as a record of an unknown version.
   if (code === 'ERR_SSL_WRONG_VERSION_NUMBER' || code === 'ERR_SSL_PACKET_LENGTH_TOO_LONG') {
     return 'the server does not speak TLS on this port'
   }
   if (code === 'ECONNRESET' || code === 'EPIPE') return 'the server broke the handshake off'
-  // OpenSSL's own words are "error:0A000410:SSL routines::ssl/tls alert handshake failure".
+  // OpenSSL errors look like "error:0A000410:SSL routines::ssl/tls alert handshake failure".
   return message.replace(/^.*:(?=[^:]+$)/s, '').trim() || 'the handshake failed'
 }

@@ -1,4 +1,4 @@
-// What a server offers: the keywords of its reply to EHLO (RFC 5321 4.1.1.1).
+// The extensions of a server: the keywords of its EHLO reply (RFC 5321 §4.1.1.1).
 
 import type { ServerReply } from './reply.ts'
 
@@ -13,13 +13,13 @@ export interface Extensions {
   smtpUtf8: boolean
   /** RFC 1870. */
   size: boolean
-  /** Bytes of the largest mail it takes; null where it does not say. */
+  /** Largest message the server accepts, in bytes; null if not announced. */
   sizeMax: number | null
-  /** RFC 4954: names of ways to sign in, in upper case. */
+  /** SASL mechanisms of AUTH, in upper case (RFC 4954). */
   auth: string[]
 }
 
-/** What a server offers that does not understand EHLO. */
+/** The extensions of a server without EHLO: none. */
 export const NO_EXTENSIONS: Extensions = {
   pipelining: false,
   startTls: false,
@@ -36,7 +36,7 @@ export function readExtensions(reply: ServerReply): Extensions {
   const offered = new Map<string, string>()
   for (const line of reply.lines.slice(1)) {
     const match = KEYWORD.exec(line.toUpperCase().trim())
-    // Some offer AUTH twice, the second time as "AUTH=LOGIN" for clients of old.
+    // Some servers repeat AUTH as "AUTH=LOGIN" for old clients.
     if (match) offered.set(match[1]!, `${offered.get(match[1]!) ?? ''} ${match[2] ?? ''}`.trim())
   }
   const size = offered.get('SIZE') ?? ''
@@ -46,7 +46,7 @@ export function readExtensions(reply: ServerReply): Extensions {
     eightBitMime: offered.has('8BITMIME'),
     smtpUtf8: offered.has('SMTPUTF8'),
     size: offered.has('SIZE'),
-    // RFC 1870 4: 0 stands for no limit.
+    // RFC 1870 §4: 0 means no limit.
     sizeMax: /^\d{1,15}$/.test(size) && Number(size) > 0 ? Number(size) : null,
     auth: (offered.get('AUTH') ?? '').split(/[ =]+/).filter((name) => name !== ''),
   }

@@ -1,4 +1,4 @@
-// A mail over one of the connections that are kept to a server.
+// Sends a message over a pooled connection.
 
 import type { Clock } from '../../../base/clock.ts'
 import type { Connection } from './connection.ts'
@@ -8,16 +8,16 @@ import type { Pool } from './pool.ts'
 import type { Letter } from './transfer.ts'
 import type { Judged } from './verdicts.ts'
 
-/** Kept connections that may turn out to be of no use before one more is a failure. */
+/** Number of stale pooled connections after which one more is a failure. */
 const STALE_MAX = 10
 
 export interface Offered {
   judged: Judged
-  /** Over what; null when there was no connection. */
+  /** The connection used; null if none could be opened. */
   connection: Connection | null
 }
 
-/** Never throws for what the other side does. */
+/** Never throws for failures of the server. */
 export async function handOver(
   pool: Pool,
   letter: Letter,
@@ -28,8 +28,8 @@ export async function handOver(
 }
 
 /**
- * Takes a connection for one message. Never throws for what the other side does.
- * @param offerOver offers the message over a connection that is ready; null when it does not want to any more
+ * Takes a connection for one message. Never throws for failures of the server.
+ * @param offerOver offers the message over a ready connection; resolves to null if the message must no longer be sent
  */
 export async function overConnection(
   pool: Pool,
@@ -43,21 +43,21 @@ export async function overConnection(
     const judged = await offerOver(connection).finally(() => pool.give(connection))
     const isUseless = judged !== null && isKept && isStale(judged)
     if (!isUseless || signal.aborted || tries >= STALE_MAX) return { judged, connection }
-    // Nobody has to wait for their goodbyes.
+    // No need to wait for the replies to QUIT.
     void pool.dropIdle()
   }
 }
 
 /**
- * True where a connection that was kept is of no more use: the server closed it meanwhile, or has had enough mails over it. That is
- * no failure, and most likely says the same of the others that were kept.
+ * True when a pooled connection is stale: the server closed it, or it reached the server's message limit. That is no failure of the
+ * message, and the other pooled connections are probably stale, too.
  */
 function isStale(judged: Judged): boolean {
   if (judged.kind === 'broken') return judged.fault.stage === 'sender'
   return judged.kind === 'sender' && judged.stage === 'sender' && judged.reply.smtpCode! < 500
 }
 
-/** @throws what is no fault of the other side */
+/** @throws errors that the server did not cause */
 function faultOf(error: unknown): Fault {
   if (error instanceof Fault) return error
   throw error

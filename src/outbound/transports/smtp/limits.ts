@@ -1,24 +1,24 @@
-// How long a mail server may take, and how much is asked of it at a time.
+// Timeouts and limits for SMTP sessions with remote servers.
 
-// RFC 5321 4.5.3.2 asks for five minutes for most of these. A server that takes longer than ours is tried again later, and until
-// then does not hold up the mail of others.
+// RFC 5321 §4.5.3.2 recommends five minutes for most of these. Shorter timeouts keep a slow server from delaying other messages;
+// the queue retries it later.
 
-/** ms for one address to take the connection. */
+/** Timeout in ms of a TCP connect to one address. */
 export const CONNECT_MS = 10_000
-/** ms for the handshake of TLS. */
+/** Timeout in ms of the TLS handshake. */
 export const TLS_MS = 30_000
-/** ms for the greeting: some make strangers wait on purpose. */
+/** Timeout in ms of the greeting: some servers delay it on purpose against spam. */
 export const GREETING_MS = 60_000
-/** ms for the reply to one command. */
+/** Timeout in ms of the reply to one command. */
 export const COMMAND_MS = 120_000
-/** ms in which a stretch of a mail must be taken (RFC 5321 4.5.3.2.5). */
+/** Timeout in ms of writing one chunk of a message (RFC 5321 §4.5.3.2.5). */
 export const STRETCH_MS = 180_000
-/** ms for the reply to the whole mail (RFC 5321 4.5.3.2.6): given up earlier, it would arrive twice. */
+/** Timeout in ms of the reply to the end of data (RFC 5321 §4.5.3.2.6); a shorter one causes duplicates. */
 export const CONTENT_MS = 600_000
-/** ms in which all commands before the mail itself must be answered, whatever their number. */
+/** Timeout in ms of all commands before the content together, regardless of their number. */
 export const ENVELOPE_MS = 300_000
-/** Bytes a second that a mail must get on with at least, in addition to {@link ENVELOPE_MS}. */
+/** Minimum transfer rate in bytes per second; extends {@link ENVELOPE_MS} by the size of the message. */
 export const CONTENT_BYTES_PER_S = 32 * 1024
 
-/** Addresses of one server that are tried. */
+/** Maximum number of addresses tried per server. */
 export const ADDRESSES_MAX = 10

@@ -1,4 +1,4 @@
-// A mail is offered to a server that has greeted us: first whether it can take it at all, then in its own words.
+// Offers a message over a ready connection: first checks it against the server's extensions, then runs the transaction.
 
 import type { Clock } from '../../../base/clock.ts'
 import type { Handover, Verdict } from '../transport.ts'
@@ -8,7 +8,7 @@ import { ownReply } from './reply.ts'
 import { type Letter, transfer } from './transfer.ts'
 import { type Judged, judge } from './verdicts.ts'
 
-/** @returns why no server can be given the mail, where its bytes or addresses would break out of their place */
+/** @returns a refusal if the bytes or addresses would break the SMTP framing */
 export function letterOf({
   bytes,
   mailFrom,
@@ -26,7 +26,7 @@ export function isVerdict(value: Letter | Verdict): value is Verdict {
   return 'kind' in value
 }
 
-/** Never throws for what the other side does. */
+/** Never throws for failures of the server. */
 export async function offer(
   connection: Connection,
   letter: Letter,
@@ -48,10 +48,10 @@ export async function offer(
   return { ...judged, verdicts: barred.map((verdict) => verdict ?? said.next().value!) }
 }
 
-/** What makes it useless to offer a mail to this server, whoever it is for; null when nothing does. */
+/** Why this server cannot accept the message for any recipient; null if it can. */
 function obstacle({ extensions, wire }: Connection, { content, mailFrom }: Letter): Verdict | null {
   const { sizeMax, smtpUtf8, eightBitMime } = extensions
-  // RFC 1870 6.1.
+  // RFC 1870 §6.1.
   if (sizeMax !== null && content.sizeBytes > sizeMax) {
     const sentence = `${wire.peer} takes mails of up to ${sizeMax} bytes; this one has ${content.sizeBytes}.`
     return never(sentence, '5.3.4', 'content')

@@ -1,25 +1,25 @@
-// Connections to one server: so many at a time, kept for a while for the next mail.
+// A bounded connection pool for one server; idle connections stay open briefly for the next message.
 
 import type { Clock, Timer } from '../../../base/clock.ts'
 import type { Connection } from './connection.ts'
 import { aborted, Fault } from './errors.ts'
 
-/** A connection without mail is closed after so many ms; servers wait at least as long (RFC 5321 4.5.3.2.7 asks for minutes). */
+/** Idle timeout in ms of a connection; servers wait longer (RFC 5321 §4.5.3.2.7 recommends five minutes). */
 export const IDLE_MS = 20_000
-/** Mails of one connection: a new one may meet another machine of theirs. Servers that want fewer say so. */
+/** Maximum number of messages per connection: a new one may reach another host of the server. Stricter servers refuse earlier. */
 export const MAILS_MAX = 500
-/** How long (ms) a server that wanted no more connections is taken at its word. */
+/** How long in ms a server's refusal of further connections lowers the limit. */
 export const CROWDED_MS = 300_000
 
 interface PoolParts {
   clock: Clock
-  /** Most connections at a time, in use or not. */
+  /** Maximum number of connections, busy and idle. */
   most: number
   /** @throws Fault */
   open(signal: AbortSignal): Promise<Connection>
-  /** Whether a connection that nobody uses may be kept; always unless given. */
+  /** Whether an idle connection may be kept; always, if absent. */
   mayKeep?(): boolean
-  /** Told when no connection is left and nobody waits for one. */
+  /** Called when no connection is left and no caller waits for one. */
   onEmpty?(): void
 }
 
@@ -27,7 +27,7 @@ export class Pool {
   readonly #parts: PoolParts
   readonly #idle = new Map<Connection, Timer>()
   readonly #waiting: (() => void)[] = []
-  /** Connections, those being made included. */
+  /** Number of connections, including those being opened. */
   #count = 0
   #most: number
   #crowdedUntil = 0
@@ -38,19 +38,19 @@ export class Pool {
     this.#most = parts.most
   }
 
-  /** One for the caller alone, who gives it back or ends it. @throws Fault */
+  /** Takes a connection for exclusive use; the caller gives it back or closes it. @throws Fault */
   async take(signal: AbortSignal): Promise<Connection> {
     for (let isFirst = true; ; isFirst = false) {
       const idle = [...this.#idle.keys()].at(-1)
       if (idle !== undefined) return this.#wakeUp(idle)
       const opened = this.#hasRoom() ? await this.#open(signal) : null
       if (opened !== null) return opened
-      // One may have come back while another was refused.
+      // A connection may have been returned while the open failed.
       if (this.#idle.size === 0 && !this.#hasRoom()) await this.#turn(signal, isFirst)
     }
   }
 
-  /** Takes a connection back; one that is worn out or not wanted any more is closed. */
+  /** Returns a connection to the pool; closes it if it is at its message limit or not needed. */
   give(connection: Connection): void {
     if (!connection.wire.isOpen) return
     const { clock, mayKeep } = this.#parts
@@ -61,12 +61,12 @@ export class Pool {
     this.#waiting.shift()?.()
   }
 
-  /** Closes the connections nobody uses: when the server ended one of them it may have ended them all. */
+  /** Closes the idle connections: if the server closed one, it may have closed all. */
   async dropIdle(): Promise<void> {
     await Promise.all([...this.#idle.keys()].map((connection) => connection.wire.quit()))
   }
 
-  /** Keeps none from now on; mails under way and waiting go on. */
+  /** Stops keeping connections; messages in progress and waiting ones still finish. */
   close(): Promise<void> {
     this.#closed = true
     return this.dropIdle()
@@ -77,7 +77,7 @@ export class Pool {
     return this.#count < this.#most
   }
 
-  /** @returns null when the server wants no more connections than there are */
+  /** @returns null when the server refuses more connections than are open */
   async #open(signal: AbortSignal): Promise<Connection | null> {
     this.#count++
     try {
@@ -112,7 +112,7 @@ export class Pool {
     if (this.#count === 0 && this.#waiting.length === 0) this.#parts.onEmpty?.()
   }
 
-  /** Waits until something was given back. Who waited once and came too late is the first of the next. */
+  /** Waits until a connection is returned. A caller that waited in vain goes to the head of the queue. */
   #turn(signal: AbortSignal, isFirst: boolean): Promise<void> {
     return new Promise((resolve, reject) => {
       const abort = () => {
@@ -132,7 +132,7 @@ export class Pool {
   }
 }
 
-/** Turned away for now, before signing in or during it: with other connections open the likeliest reason is their number. */
+/** A temporary refusal up to authentication: with other connections open, the likely cause is the connection limit. */
 function isCrowded({ kind, stage, reply }: Fault): boolean {
   if (stage !== 'connect' && stage !== 'greeting' && stage !== 'auth') return false
   return kind === 'unreachable' || kind === 'lost' || (kind === 'refused' && (reply.smtpCode ?? 500) < 500)

@@ -1,7 +1,7 @@
-// Whether a server would take an envelope: MAIL and RCPT are said, and nothing is sent.
+// Probes whether a server accepts an envelope: sends MAIL and RCPT, but no content.
 
 import { refusesSender } from '../../../reports/sender-refusal.ts'
-import type { Reply } from '../../records.ts'
+import type { RemoteReply } from '../../records.ts'
 import type { Stage } from '../transport.ts'
 import type { Connection } from './connection.ts'
 import { COMMAND_MS } from './limits.ts'
@@ -12,14 +12,14 @@ import { SIGN_IN_FIRST } from './verdicts.ts'
 
 export interface EnvelopeRefusal {
   stage: Stage
-  reply: Reply
-  /** True where the refusal holds for every message with this sender; a recipient that is refused says nothing of it. */
+  reply: RemoteReply
+  /** True when the refusal applies to every message with this sender; false for a refused recipient. */
   isOfAccount: boolean
 }
 
 /**
- * The server forgets the envelope with the next transaction (RSET).
- * @returns null when it was taken @throws Fault
+ * The next transaction clears the envelope with RSET.
+ * @returns null when the server accepts the envelope @throws Fault
  */
 export async function tryEnvelope(
   connection: Connection,

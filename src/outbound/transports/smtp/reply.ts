@@ -1,9 +1,9 @@
-// The replies of a mail server (RFC 5321 4.2), read from its bytes as they come, under bounds.
+// Parses the replies of a mail server (RFC 5321 §4.2) incrementally, with size limits.
 
 import { clean } from '../../../mime/one-line.ts'
-import type { Reply } from '../../records.ts'
+import type { RemoteReply } from '../../records.ts'
 
-/** One reply: its code, its enhanced code where it has one, and the text of each line without either. */
+/** One reply: its code, its enhanced status code if present, and the text of each line without them. */
 export interface ServerReply {
   code: number
   /** RFC 3463, as "5.1.1". */
@@ -11,32 +11,32 @@ export interface ServerReply {
   lines: string[]
 }
 
-/** Octets of one line; RFC 5321 4.5.3.1.5 says 512, and some write more. */
+/** Maximum octets per line; RFC 5321 §4.5.3.1.5 says 512, but some servers exceed it. */
 export const LINE_MAX = 4096
-/** Lines of one reply. */
+/** Maximum lines per reply. */
 export const LINES_MAX = 256
-/** Characters of a reply that are shown and kept. */
+/** Maximum characters of a reply that are stored. */
 export const TEXT_MAX = 300
 
 const LF = 10
 const LINE = /^([2-5]\d\d)(?:([ -])(.*))?$/s
-/** RFC 2034 4: at the start of each line, and its first digit is that of the code. */
+/** RFC 2034 §4: at the start of each line, with the same first digit as the reply code. */
 const ENHANCED = /^([245]\.\d{1,3}\.\d{1,3})(?: |$)/
 
-/** Cuts bytes into replies. What is no reply ends it for good: nobody knows what the bytes behind it belong to. */
+/** Splits bytes into replies. Invalid input is final: the bytes after it cannot be matched to a command. */
 export class ReplyReader {
   #rest: Buffer = Buffer.alloc(0)
   #code = 0
   #lines: string[] = []
 
-  /** True when every byte so far belongs to a whole reply. */
+  /** True when all bytes so far form complete replies. */
   get isEmpty(): boolean {
     return this.#rest.length === 0 && this.#lines.length === 0
   }
 
   /**
-   * @param take is called with each whole reply
-   * @returns what is wrong with the bytes, as the end of a sentence; null while nothing is
+   * @param take receives each complete reply
+   * @returns the problem with the bytes, as the end of a sentence; null if there is none
    */
   push(bytes: Buffer, take: (reply: ServerReply) => void): string | null {
     const all = this.#rest.length === 0 ? bytes : Buffer.concat([this.#rest, bytes])
@@ -74,14 +74,14 @@ function serverReply(code: number, lines: readonly string[]): ServerReply {
   return { code, enhanced, lines: lines.map((line) => line.replace(ENHANCED, '')) }
 }
 
-/** A reply as the house keeps it: one line, with its codes in front. @param hide takes secrets out of a text */
-export function keptReply({ code, enhanced, lines }: ServerReply, hide: (text: string) => string): Reply {
+/** The reply to store: one line, starting with its codes. @param hide removes secrets from a text */
+export function keptReply({ code, enhanced, lines }: ServerReply, hide: (text: string) => string): RemoteReply {
   const said = [code, enhanced, ...lines].filter((part) => part !== null && part !== '').join(' ')
   return { smtpCode: code, enhancedCode: enhanced, text: clean(hide(said), TEXT_MAX) }
 }
 
-/** What we say ourselves where no server said anything. @param sentence may hold foreign text, but no secrets */
-export function ownReply(sentence: string, enhancedCode: string | null = null): Reply {
+/** A reply of our own when no server replied. @param sentence may contain untrusted text, but no secrets */
+export function ownReply(sentence: string, enhancedCode: string | null = null): RemoteReply {
   return { smtpCode: null, enhancedCode, text: clean(sentence, TEXT_MAX) }
 }
 

@@ -1,18 +1,18 @@
-// Refusals that speak of the sender: they are the account's fault, and say nothing of the recipients.
+// Refusals of the sender: they count against the account, not the recipients.
 
 import { refusesSender } from '../../../reports/sender-refusal.ts'
 import type { Handed, Verdict } from '../transport.ts'
 
-/** True where no recipient was taken because of the envelope sender. */
+/** True when every recipient was refused because of the envelope sender. */
 export function isSenderRefused(handed: Handed): boolean {
   if (handed.kind === 'unavailable') return handed.stage === 'sender' && (handed.reply.smtpCode ?? 0) >= 500
   return handed.verdicts.every(refused)
 }
 
 /**
- * The same answer, with the account blamed for what was said of its sender.
- * @param isOwnFrom whether the message is from the account's own address: else a refusal after DATA may be about the From field, and the
- *   account is good for other messages
+ * The same result, with refusals of the sender turned into failures of the account.
+ * @param isOwnFrom whether the message is from the account's own address: otherwise a refusal after DATA may concern the From field
+ *   only, and the account still works for other messages
  */
 export function blameAccount(handed: Handed, isOwnFrom: boolean): Handed {
   if (handed.kind === 'unavailable') return handed
@@ -22,7 +22,7 @@ export function blameAccount(handed: Handed, isOwnFrom: boolean): Handed {
   if (blamed.length === handed.verdicts.length) {
     return { kind: 'unavailable', stage: 'sender', reply: blamed[0]!.reply, cause: 'transient', retryAfterMs: null }
   }
-  // Others were answered for good: these are tried again by themselves.
+  // The other recipients have final verdicts: retry only the blamed ones.
   const verdicts = handed.verdicts.map((verdict): Verdict => {
     return isBlamed(verdict) ? { kind: 'later', reply: verdict.reply, cause: 'transient' } : verdict
   })

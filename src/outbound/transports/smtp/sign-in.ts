@@ -1,4 +1,4 @@
-// Signing in at a mail server (RFC 4954): PLAIN, LOGIN and CRAM-MD5.
+// SMTP authentication (RFC 4954): PLAIN, LOGIN and CRAM-MD5.
 
 import { createHmac } from 'node:crypto'
 import { classifyReply } from '../../../reports/reply-class.ts'
@@ -14,7 +14,7 @@ export interface Credentials {
 
 const CHALLENGE = 334
 const NAMES_SHOWN = 8
-/** Shorter texts are no secrets, and stand in many words. */
+/** Shorter texts are not hidden: they occur within ordinary words. */
 const SECRET_LEAST = 4
 
 type Way = (wire: Wire, credentials: Credentials) => Promise<ServerReply>
@@ -24,11 +24,11 @@ const WAYS = new Map<string, Way>([
   ['LOGIN', login],
   ['CRAM-MD5', cramMd5],
 ])
-/** Inside TLS the plain ways are the ones that servers can keep hashed passwords for. */
+/** With TLS, prefer PLAIN and LOGIN: they let the server store hashed passwords. */
 const SECURED = ['PLAIN', 'LOGIN', 'CRAM-MD5']
 const IN_CLEAR = ['CRAM-MD5', 'PLAIN', 'LOGIN']
 
-/** @param offered names of the ways the server knows @throws Fault */
+/** @param offered the mechanisms that the server offers @throws Fault */
 export async function signIn(wire: Wire, offered: readonly string[], credentials: Credentials): Promise<ServerReply> {
   wire.stage = 'auth'
   wire.hide = hider(credentials)
@@ -48,7 +48,7 @@ function noWay(peer: string, offered: readonly string[]): string {
 async function plain(wire: Wire, { user, password }: Credentials): Promise<ServerReply> {
   const secret = base64(`\0${user}\0${password}`)
   const reply = await ask(wire, `AUTH PLAIN ${secret}`)
-  // Some do not read what comes with the command.
+  // Some servers ignore the initial response.
   return reply.code === CHALLENGE ? ask(wire, secret) : reply
 }
 
@@ -77,7 +77,7 @@ function base64(text: string): string {
   return Buffer.from(text).toString('base64')
 }
 
-/** Some servers say again what they were told: what we keep of a reply must not hold the password in any form it was sent in. */
+/** Some servers echo the client's input: a stored reply must not contain the password in any form that was sent. */
 function hider({ user, password }: Credentials): (text: string) => string {
   const secrets = [base64(`\0${user}\0${password}`), base64(password), password].filter(
     (secret) => secret.length >= SECRET_LEAST,

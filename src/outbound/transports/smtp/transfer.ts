@@ -1,4 +1,4 @@
-// One mail over one connection: MAIL, RCPT and DATA (RFC 5321 3.3), in one go where the server takes it so (RFC 2920).
+// One mail transaction: MAIL, RCPT and DATA (RFC 5321 §3.3), pipelined if the server allows it (RFC 2920).
 
 import { isAscii } from 'node:buffer'
 import type { Clock } from '../../../base/clock.ts'
@@ -18,15 +18,15 @@ export interface Letter {
   content: Content
 }
 
-/** What was said of a mail, as far as the conversation came. */
+/** The replies of a transaction, as far as it got. */
 export interface Transfer {
   /** Reply to MAIL. */
   sender: ServerReply | null
-  /** Replies to RCPT, in the order of the recipients; fewer when the conversation broke off. */
+  /** Replies to RCPT, in the order of the recipients; fewer if the session broke. */
   recipients: ServerReply[]
-  /** Reply to DATA when it refused, or to the whole mail. */
+  /** The negative reply to DATA, or the reply to the end of data. */
   content: ServerReply | null
-  /** True once the end of the mail went out: the server may have taken it even where its answer never came. */
+  /** True once the end of data was sent: the server may have accepted the message even without a reply. */
   isWhole: boolean
   fault: Fault | null
 }
@@ -34,12 +34,12 @@ export interface Transfer {
 const CLOSING = 421
 const GO_ON = 354
 
-/** Never throws for what the other side does. */
+/** Never throws for failures of the server. */
 export async function transfer(connection: Connection, letter: Letter, clock: Clock): Promise<Transfer> {
   const state: Transfer = { sender: null, recipients: [], content: null, isWhole: false, fault: null }
   const { wire } = connection
   const ms = ENVELOPE_MS + (letter.content.sizeBytes / CONTENT_BYTES_PER_S) * 1000
-  // Each reply has its own time; a server that uses up all of them is too slow all the same.
+  // Each reply has its own timeout; this one limits their sum.
   const limit = clock.after(ms, () => wire.fail(tooSlow(wire.peer, wire.stage, ms)))
   try {
     if (await envelope(connection, letter, state)) {
@@ -50,7 +50,7 @@ export async function transfer(connection: Connection, letter: Letter, clock: Cl
     }
   } catch (error) {
     if (!(error instanceof Fault)) {
-      // A fault of ours: nobody may go on where it stopped.
+      // An internal error: the connection must not be reused in this state.
       wire.fail(lost(wire.peer, wire.stage))
       throw error
     }
@@ -58,12 +58,12 @@ export async function transfer(connection: Connection, letter: Letter, clock: Cl
   } finally {
     limit.cancel()
   }
-  // It was an answer, and the last one (RFC 5321 3.8).
+  // 421 is a valid reply, but the server closes the connection after it (RFC 5321 §3.8).
   if (state.content?.code === CLOSING) wire.fail(lost(wire.peer, 'data'))
   return state
 }
 
-/** @returns true when the server waits for the mail, and somebody is to get it */
+/** @returns true when the server accepted a recipient and waits for the content */
 async function envelope(connection: Connection, letter: Letter, state: Transfer): Promise<boolean> {
   const { wire, extensions, isDirty } = connection
   const commands = [
@@ -90,7 +90,7 @@ async function envelope(connection: Connection, letter: Letter, state: Transfer)
 }
 
 export function mailCommand({ extensions }: Connection, { mailFrom, recipients, content }: Letter): string {
-  // RFC 6531 3.4: asked for only where it is needed, because the next server may not have it.
+  // RFC 6531 §3.4: request SMTPUTF8 only when needed, because the next hop may not support it.
   const utf8 = content.utf8Header || [mailFrom, ...recipients].some((address) => !isAscii(Buffer.from(address)))
   const size = extensions.size ? ` SIZE=${content.sizeBytes}` : ''
   const body = content.eightBit && extensions.eightBitMime ? ' BODY=8BITMIME' : ''
@@ -98,7 +98,7 @@ export function mailCommand({ extensions }: Connection, { mailFrom, recipients, 
   return `MAIL FROM:<${mailFrom}>${size}${body}${utf}`
 }
 
-/** Gives the replies to commands one by one; the commands go ahead of them where that is allowed. */
+/** Returns a function that reads the replies one by one; with pipelining all commands are sent first. */
 function asker({ wire }: Connection, commands: readonly string[], pipelining: boolean) {
   let next = 0
   if (pipelining) wire.say(...commands)
@@ -106,7 +106,7 @@ function asker({ wire }: Connection, commands: readonly string[], pipelining: bo
     wire.stage = stage
     if (!pipelining) wire.say(commands[next++]!)
     const reply = await wire.read(COMMAND_MS)
-    // A reply was left out: nobody knows any more what answers what.
+    // The server skipped a reply, so replies no longer match commands.
     if (reply.code === GO_ON && stage !== 'data')
       throw broken(wire, 'wants a mail before it answered to all recipients')
     if (reply.code !== CLOSING) return reply
@@ -117,10 +117,10 @@ function asker({ wire }: Connection, commands: readonly string[], pipelining: bo
   }
 }
 
-/** RFC 2920 3.1: DATA went out before all recipients were refused, and the server waits for a mail. */
+/** RFC 2920 §3.1: pipelined DATA was accepted although all recipients were refused; ends it with empty content. */
 async function empty(connection: Connection, state: Transfer): Promise<void> {
   const { wire } = connection
-  // With the sender refused it must not: whoever takes a mail then may take an empty one, too.
+  // After a refused sender 354 is a violation: such a server might deliver the empty message.
   if (!isPositive(state.sender!)) throw broken(wire, 'wants a mail although it refused the sender')
   wire.say('.')
   await wire.read(COMMAND_MS)
@@ -134,7 +134,7 @@ async function pour({ wire }: Connection, content: Content, state: Transfer): Pr
   for (const [index, piece] of content.pieces.entries()) {
     if (index === last) state.isWhole = wire.isOpen
     if (await wire.pour(piece, STRETCH_MS)) continue
-    // Some refuse in the middle of a mail and close: nobody may write commands behind half a mail.
+    // Some servers reply early and close; commands after partial content would be read as content.
     state.isWhole = false
     state.content = await wire.read(COMMAND_MS)
     wire.fail(lost(wire.peer, 'data'))

@@ -1,7 +1,7 @@
-// What a conversation means for each recipient of the mail.
+// Derives the verdict for each recipient from the replies of a transaction.
 
 import { classifyReply } from '../../../reports/reply-class.ts'
-import type { DelayCause, Reply } from '../../records.ts'
+import type { DelayCause, RemoteReply } from '../../records.ts'
 import type { Stage, Verdict } from '../transport.ts'
 import type { Connection } from './connection.ts'
 import type { Fault } from './errors.ts'
@@ -10,16 +10,16 @@ import type { Letter, Transfer } from './transfer.ts'
 
 export type Judged =
   /**
-   * One verdict for each recipient, in their order.
-   * @property mayBeTaken true when the server has the whole message and has not answered to it: no other server may get it now
+   * One verdict per recipient, in order.
+   * @property mayBeTaken true when the server has the whole message but sent no reply: another attempt may duplicate it (RFC 1047)
    */
   | { kind: 'answered'; verdicts: Verdict[]; mayBeTaken?: boolean }
-  /** Nothing was said of any recipient: another way may do. */
+  /** The session ended before any recipient was decided: another server may be tried. */
   | { kind: 'broken'; fault: Fault }
-  /** Whoever sends is turned away, whoever is written to. */
-  | { kind: 'sender'; stage: Stage; reply: Reply; cause: DelayCause }
+  /** The server refuses the sender, regardless of the recipients. */
+  | { kind: 'sender'; stage: Stage; reply: RemoteReply; cause: DelayCause }
 
-/** RFC 4954 6: who does not sign in must not send. */
+/** Reply codes that require authentication or report its failure (RFC 4954 §6). */
 export const SIGN_IN_FIRST = new Set([530, 534, 535, 538])
 const TOO_LARGE = 552
 
@@ -42,8 +42,8 @@ export function judge(transfer: Transfer, letter: Letter, { wire }: Connection):
   return isDecided || mayBeTaken ? { kind: 'answered', verdicts, mayBeTaken } : { kind: 'broken', fault: fault! }
 }
 
-/** A refusal at MAIL is one of the sender, but where it is about the size that was told with it (RFC 1870 6). */
-function judgeSender(reply: Reply, letter: Letter): Judged {
+/** A refusal at MAIL concerns the sender, unless it concerns the declared SIZE (RFC 1870 §6). */
+function judgeSender(reply: RemoteReply, letter: Letter): Judged {
   if (reply.smtpCode === TOO_LARGE || reply.enhancedCode === '5.3.4') {
     return { kind: 'answered', verdicts: letter.recipients.map(() => ({ kind: 'never', reply, about: 'content' })) }
   }
@@ -51,14 +51,14 @@ function judgeSender(reply: Reply, letter: Letter): Judged {
   return { kind: 'sender', stage, reply, cause: classifyReply(reply).cause }
 }
 
-function recipientVerdict(said: ServerReply, reply: Reply, before: readonly ServerReply[]): Verdict {
-  // RFC 5321 4.5.3.1.10: for one recipient too many some say 552, and mean "not in this mail".
+function recipientVerdict(said: ServerReply, reply: RemoteReply, before: readonly ServerReply[]): Verdict {
+  // RFC 5321 §4.5.3.1.10: 552 after accepted recipients means "too many recipients", which is a temporary failure.
   const isTooMany = said.code === TOO_LARGE && said.enhanced !== '5.2.2' && before.some(isPositive)
   if (isPermanent(said) && !isTooMany) return { kind: 'never', reply, about: 'recipient' }
   return { kind: 'later', reply, cause: classifyReply(reply).cause }
 }
 
-function contentVerdict(said: ServerReply, reply: Reply): Verdict {
+function contentVerdict(said: ServerReply, reply: RemoteReply): Verdict {
   if (isPositive(said)) return { kind: 'sent', reply }
   const { about, cause } = classifyReply(reply, 'data')
   return isPermanent(said) ? { kind: 'never', reply, about, stage: 'data' } : { kind: 'later', reply, cause }
@@ -66,7 +66,7 @@ function contentVerdict(said: ServerReply, reply: Reply): Verdict {
 
 function lateVerdict({ isWhole }: Transfer, { reply, cause }: Fault): Verdict {
   if (!isWhole) return { kind: 'later', reply, cause }
-  // RFC 1047: it may arrive twice now; not to send it again might lose it.
+  // RFC 1047: a retry can duplicate the message; without one it could be lost.
   return {
     kind: 'later',
     reply: ownReply(`${reply.text} It had got the whole mail and may have taken it.`),

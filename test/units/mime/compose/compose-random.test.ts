@@ -3,11 +3,11 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { test } from 'node:test'
-import { mailForm, withCrlf } from '../../../../src/mime/compose/body.ts'
+import { unencodedForm, withCrlf } from '../../../../src/mime/compose/body.ts'
 import { compose } from '../../../../src/mime/compose/compose.ts'
 import type { Draft } from '../../../../src/mime/compose/draft.ts'
 import { fileName } from '../../../../src/mime/file-name.ts'
-import { parseMail, partText } from '../../../../src/mime/parse.ts'
+import { parseMessage, partText } from '../../../../src/mime/parse.ts'
 import { findPart } from '../../../../src/mime/structure.ts'
 import { asRead, draft, randomDraft, randomLine } from '../../../support/drafts.ts'
 import { soundMail } from '../../../support/mail.ts'
@@ -90,14 +90,14 @@ function asSent(filename: string, type: string | null, content: Uint8Array): Uin
   const isNamed = type === null ? /\.eml$/i.test(filename) : type === 'message/rfc822'
   const isMessage = isNamed && /^[!-9;-~]+[ \t]*:/.test(Buffer.from(content).toString('latin1'))
   const lines = withCrlf(content)
-  return isMessage && mailForm(lines) !== null ? lines : content
+  return isMessage && unencodedForm(lines) !== null ? lines : content
 }
 
 /** What is unseen in a file name is left out by whoever reads it. */
 const nameAsRead = (name: string) => fileName(name)
 
 function assertTexts(wanted: Draft, bytes: Buffer): void {
-  const { structure, textPart, htmlPart } = parseMail(bytes)
+  const { structure, textPart, htmlPart } = parseMessage(bytes)
   const textOf = (id: string | null) => (id === null ? null : partText(bytes, findPart(structure!, id)!, TEXT_MAX))
   const same = (found: string | null, meant: string | null) => {
     // Alone in the mail, a last line without an end gets one.

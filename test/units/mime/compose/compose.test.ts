@@ -6,7 +6,7 @@ import { describe, it } from 'node:test'
 import { compose, REFERENCES_WRITTEN_MAX } from '../../../../src/mime/compose/compose.ts'
 import type { Draft, DraftAttachment } from '../../../../src/mime/compose/draft.ts'
 import { readHeaders } from '../../../../src/mime/headers.ts'
-import { parseMail } from '../../../../src/mime/parse.ts'
+import { parseMessage } from '../../../../src/mime/parse.ts'
 import { failure } from '../../../support/directory.ts'
 import { draft } from '../../../support/drafts.ts'
 import { typesOf } from '../../../support/mail.ts'
@@ -66,7 +66,7 @@ describe('the header', () => {
     const text = written({ to: [], bcc: [{ email: 'bcc@other.test', name: 'Hidden' }] })
     assert.equal(field(text, 'To'), 'To: undisclosed-recipients:;')
     assert.doesNotMatch(text, /bcc|hidden/i)
-    assert.deepEqual(parseMail(Buffer.from(text)).to, [])
+    assert.deepEqual(parseMessage(Buffer.from(text)).to, [])
   })
 
   it('folds between addresses and words', () => {
@@ -136,7 +136,7 @@ describe('the header', () => {
 
   it('leaves out ids nobody could write, and the middle of a long chain', () => {
     const ids = Array.from({ length: REFERENCES_WRITTEN_MAX + 10 }, (_, index) => `${index}@x.test`)
-    const mail = parseMail(compose(draft({ references: ids })).bytes)
+    const mail = parseMessage(compose(draft({ references: ids })).bytes)
     assert.deepEqual(mail.references, [ids[0], ...ids.slice(11)])
     const odd = written({ inReplyTo: 'ü@x.test', references: ['a b@x.test', 'x'.repeat(998), 'good@x.test'] })
     assert.equal(field(odd, 'In-Reply-To'), undefined)
@@ -145,7 +145,7 @@ describe('the header', () => {
 
   it('is refused where receivers would cut it off', () => {
     const headers = Array.from({ length: 50 }, (_, index) => ({ name: `X-${index}`, value: 'x'.repeat(990) }))
-    const mail = parseMail(compose(draft({ headers })).bytes)
+    const mail = parseMessage(compose(draft({ headers })).bytes)
     assert.equal(mail.problem, null)
     const to = Array.from({ length: 50 }, (_, index) => ({ email: `${index}@x.test`, name: '👋'.repeat(255) }))
     for (const changes of [{ to }, { headers: headers.map(({ name }) => ({ name, value: '👋'.repeat(900) })) }]) {
@@ -156,7 +156,7 @@ describe('the header', () => {
         name: `X-${index}`,
         value: `${'x'.repeat(40)} `.repeat(count).trim(),
       }))
-    assert.equal(parseMail(compose(draft({ headers: lines(19) })).bytes).problem, null)
+    assert.equal(parseMessage(compose(draft({ headers: lines(19) })).bytes).problem, null)
     assert.throws(() => compose(draft({ headers: lines(20) })), failure('payload_too_large'))
   })
 
@@ -183,7 +183,7 @@ describe('the header', () => {
 })
 
 describe('the parts', () => {
-  const shape = (changes: Partial<Draft>) => typesOf(parseMail(compose(draft(changes)).bytes).structure!)
+  const shape = (changes: Partial<Draft>) => typesOf(parseMessage(compose(draft(changes)).bytes).structure!)
   const picture = file({ filename: 'a.png', disposition: 'inline', contentId: 'pic@x.test' })
   const html = '<p>Hello <img src="cid:pic@x.test"></p>'
 
@@ -225,7 +225,7 @@ describe('the parts', () => {
   it('no text and no attached mail can play a boundary', () => {
     const [, boundary] = /boundary="([^"]+)"/.exec(written({ htmlBody: html }))!
     const hostile = `--${boundary}\r\nContent-Type: text/html\r\n\r\nevil\r\n--${boundary}--`
-    const mail = parseMail(
+    const mail = parseMessage(
       compose(
         draft({
           textBody: hostile,
@@ -261,7 +261,7 @@ describe('the parts', () => {
     ])
     for (const filename of ['Größe – März.pdf', '報告書.docx', `${'日'.repeat(30)}.pdf`])
       assert.equal(
-        parseMail(compose(draft({ attachments: [file({ filename })] })).bytes).attachments[0]!.filename,
+        parseMessage(compose(draft({ attachments: [file({ filename })] })).bytes).attachments[0]!.filename,
         filename,
       )
     const long = name(`${'日'.repeat(30)}.pdf`)!
@@ -295,7 +295,7 @@ describe('the parts', () => {
       const part = bytes.toString('latin1').split('\r\n--')[2]!
       const shown = JSON.stringify(text.slice(0, 30))
       assert.equal(/Content-Transfer-Encoding: (\S+)/.exec(part)![1], expected, shown)
-      const [attachment] = parseMail(bytes).attachments
+      const [attachment] = parseMessage(bytes).attachments
       const sha256 = createHash('sha256').update(text).digest('hex')
       assert.equal(Buffer.from(attachment!.sha256).toString('hex'), sha256, shown)
       for (const line of part.split('\r\n')) assert.ok(line.length <= (expected === '7bit' ? 998 : 76), shown)
@@ -319,7 +319,7 @@ describe('the parts', () => {
   it('a mail inside goes as it is, or as bytes where it cannot', () => {
     const inner = Buffer.from('Subject: inner\r\n\r\nline\r\n')
     const forwarded = (content: Buffer) =>
-      parseMail(compose(draft({ attachments: [file({ filename: 'a.eml', content })] })).bytes)
+      parseMessage(compose(draft({ attachments: [file({ filename: 'a.eml', content })] })).bytes)
     assert.equal(typesOf(forwarded(inner).structure!), 'multipart/mixed(text/plain message/rfc822(text/plain))')
     // RFC 2046 5.2.1: 7bit, 8bit or binary, never an encoding; a file whose lines end in LF is a message all the same.
     for (const [text, encoding] of [
@@ -329,7 +329,7 @@ describe('the parts', () => {
     ] as const) {
       const attachments = [file({ filename: 'a.eml', type: 'message/rfc822', content: Buffer.from(text) })]
       const bytes = compose(draft({ attachments })).bytes
-      assert.equal(typesOf(parseMail(bytes).structure!), 'multipart/mixed(text/plain message/rfc822(text/plain))')
+      assert.equal(typesOf(parseMessage(bytes).structure!), 'multipart/mixed(text/plain message/rfc822(text/plain))')
       const [head, , part] = bytes.toString().split('\r\n--')
       assert.match(part!, new RegExp(`Content-Transfer-Encoding: ${encoding}\r\n`))
       assert.ok(part!.includes(`\r\n\r\n${text.replace(/\r?\n/g, '\r\n')}`))

@@ -57,7 +57,7 @@ test('a mail is stored as if it had come from outside, with its trace, its log r
     dmarc: 'none',
     arc: 'none',
     fromAligned: true,
-    reasons: ['Sent from this appliance by somebody who may use the From address.'],
+    reasons: ['Sent from this appliance by an authorised sender of the From address.'],
   })
   assert.equal(
     await rawOf(house, mail!.id),

@@ -16,7 +16,7 @@ export const BODY_LIMIT = 1_048_576
 const JSON_TYPE = 'application/json'
 
 /** What the chain works with. */
-export interface Entry {
+export interface PreparedRoute {
   route: Route
   /** Whole path at the origin, parameters as `{name}`. */
   path: string
@@ -43,7 +43,7 @@ export interface Texted extends Converter {
 const EMPTY_BODY = Type.Object({})
 
 /** @throws Error when a route contradicts itself; such a house does not open */
-export function prepare(route: Route): Entry {
+export function prepareRoute(route: Route): PreparedRoute {
   const { query } = route
   const paged = route.list !== undefined || (query !== undefined && 'cursor' in query.properties)
   if (paged && route.list !== 'whole' && (query === undefined || !('limit' in query.properties))) {

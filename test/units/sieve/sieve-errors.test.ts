@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { compileScript } from '../../../src/sieve/compile.ts'
 import { NESTING_MAX } from '../../../src/sieve/parser.ts'
-import { compileScript } from '../../../src/sieve/sieve.ts'
 import { problemsOf } from '../../support/sieve.ts'
 
 /** Each script with the one thing that is wrong with it. */
@@ -15,48 +15,51 @@ test('what is no Sieve', () => {
   table([
     ['keep', '1:5 A ";" is missing here.'],
     ['\n  "x";', '2:3 A command is missing here.'],
-    ['keep;\r\n\r\n  %', '3:3 This character does not belong here.'],
+    ['keep;\r\n\r\n  %', '3:3 This character is not allowed here.'],
     ['if true {', '1:10 A "}" is missing here.'],
     ['if true { keep; } }', '1:19 A command is missing here.'],
     ['/* x', '1:1 This comment is never closed.'],
-    ['keep; /* "*/ # ä\n"ä" ä', '2:5 This character does not belong here.'],
+    ['keep; /* "*/ # ä\n"ä" ä', '2:5 This character is not allowed here.'],
     ['keep; "abc\\"', '1:7 This string is never closed.'],
     ['keep text:\nabc\n', '1:6 This text is never closed by a line with a single dot.'],
     ['if size :over 99999999999999999G {}', '1:15 A number is at most 9007199254740991.'],
-    ['if size :over 10KB {}', '1:15 This character does not belong here.'],
+    ['if size :over 10KB {}', '1:15 This character is not allowed here.'],
     ['if exists ["a",] {}', '1:16 A string is missing here.'],
     ['if exists ["a" "b"] {}', '1:16 A "]" is missing here.'],
     ['if anyof (true,) {}', '1:16 A test is missing here.'],
     ['if anyof () {}', '1:11 A test is missing here.'],
-    ['keep;\0', '1:6 This character cannot stand in a script.'],
-    ['# \ud800', '1:3 This character cannot stand in a script.'],
-    ['keep; \r keep;', '1:7 This character does not belong here.'],
+    ['keep;\0', '1:6 This character is not allowed in a script.'],
+    ['# \ud800', '1:3 This character is not allowed in a script.'],
+    ['keep; \r keep;', '1:7 This character is not allowed here.'],
   ])
 })
 
-test('commands and tests nobody knows, and those that are not here, with the reason', () => {
+test('unknown commands and tests, and unsupported ones with the reason', () => {
   table([
     ['kepp;', '1:1 There is no command "kepp" here.'],
     ['if exist "x" { keep; }', '1:4 There is no test "exist" here.'],
     ['if constructor { keep; }', '1:4 There is no test "constructor" here.'],
     ['tostring;', '1:1 There is no command "tostring" here.'],
-    ['redirect "a@b.test";', '1:1 There is no command "redirect" here. A script sends no mail here.'],
+    ['redirect "a@b.test";', '1:1 There is no command "redirect" here. Scripts cannot send messages.'],
     ['require "Fileinto";', '1:9 There is no extension "Fileinto" here.'],
     ['require ["fileinto",\n "comparator-elbonia"];', '1:9 There is no extension "comparator-elbonia" here.'],
     [
       'require "vacation";',
-      '1:9 There is no extension "vacation" here. A mailbox has a vacation response of its own instead.',
+      '1:9 There is no extension "vacation" here. Use the vacation response of the mailbox instead.',
     ],
-    ['require "enotify";', '1:9 There is no extension "enotify" here. Webhooks and events tell of mail that comes in.'],
-    ['require "include";', '1:9 There is no extension "include" here. A script stands alone here.'],
-    ['require "reject";', '1:9 There is no extension "reject" here. A script sends no mail here.'],
+    [
+      'require "enotify";',
+      '1:9 There is no extension "enotify" here. Use webhooks or events for notifications of received messages.',
+    ],
+    ['require "include";', '1:9 There is no extension "include" here. Scripts cannot include other scripts.'],
+    ['require "reject";', '1:9 There is no extension "reject" here. Scripts cannot send messages.'],
   ])
 })
 
 test('extensions have to be asked for, before anything else', () => {
   table([
     ['fileinto "x";', '1:1 "fileinto" needs require "fileinto" at the start of the script.'],
-    ['keep; require "fileinto";', '1:7 "require" stands before all other commands.'],
+    ['keep; require "fileinto";', '1:7 "require" must come before all other commands.'],
     ['if envelope "from" "x" { stop; }', '1:4 "envelope" needs require "envelope" at the start of the script.'],
     ['keep :flags "x";', '1:6 ":flags" needs require "imap4flags" at the start of the script.'],
     ['require "fileinto"; fileinto :copy "x";', '1:30 ":copy" needs require "copy" at the start of the script.'],
@@ -82,7 +85,7 @@ test('arguments: too few, too many, of another kind, twice, at odds', () => {
   one('if header "x" { stop; }', '2:4 "header" needs what to look for: a string or a list of strings.')
   one('if header "x" 5 { stop; }', '2:15 "header" needs what to look for: a string or a list of strings.')
   one('if header "x" "y" "z" { stop; }', '2:19 "header" takes no further argument.')
-  one('if header "x" "y" :is { stop; }', '2:19 Tags stand before other arguments.')
+  one('if header "x" "y" :is { stop; }', '2:19 Tagged arguments must come before positional arguments.')
   one('if header :is :is "x" "y" { stop; }', '2:15 ":is" is given twice.')
   one('if header :is :contains "x" "y" { stop; }', '2:15 ":contains" and ":is" exclude each other.')
   one('if header :domain "x" "y" { stop; }', '2:11 "header" takes no ":domain".')
@@ -103,7 +106,7 @@ test('arguments: too few, too many, of another kind, twice, at odds', () => {
   one('if size :over 5 :under 6 { stop; }', '2:17 ":under" and ":over" exclude each other.')
   one('if address "subject" "x" { stop; }', '2:12 The field "subject" holds no addresses; "header" looks at any field.')
   one('fileinto ["x", "y"];', '2:10 "fileinto" needs the folder: one string.')
-  one('fileinto "";', '2:10 This is the name of no folder.')
+  one('fileinto "";', '2:10 This is not a valid folder name.')
   one('keep 5;', '2:6 "keep" takes no further argument.')
   one('setflag "variable" "x";', '2:20 "setflag" takes no further argument.')
   one('stop { keep; }', '2:1 "stop" takes no block.')
@@ -114,13 +117,13 @@ test('arguments: too few, too many, of another kind, twice, at odds', () => {
   one('if allof true { keep; }', '2:4 "allof" takes tests in parentheses.')
   one('if not (true, false) { keep; }', '2:4 "not" takes one test.')
   one('if true { keep; } else true { keep; }', '2:19 "else" takes no test.')
-  one('else { keep; }', '2:1 "else" follows an "if" or "elsif".')
-  one('if true { keep; } keep; elsif true { keep; }', '2:25 "elsif" follows an "if" or "elsif".')
-  one('if true { keep; } else { keep; } else { keep; }', '2:34 "else" follows an "if" or "elsif".')
+  one('else { keep; }', '2:1 "else" must follow an "if" or "elsif".')
+  one('if true { keep; } keep; elsif true { keep; }', '2:25 "elsif" must follow an "if" or "elsif".')
+  one('if true { keep; } else { keep; } else { keep; }', '2:34 "else" must follow an "if" or "elsif".')
   table([['require "envelope"; if envelope "cc" "x" { stop; }', '1:33 An envelope has a "from" and a "to".']])
 })
 
-test('everything that is wrong is told in the order of the text, fifty things at most', () => {
+test('problems are reported in the order of the text, fifty at most', () => {
   assert.deepEqual(problemsOf('require "x";\nfoo;\nif bar { fileinto "y"; }\nif size :over "x" { baz; }'), [
     '1:9 There is no extension "x" here.',
     '2:1 There is no command "foo" here.',
@@ -132,9 +135,9 @@ test('everything that is wrong is told in the order of the text, fifty things at
   assert.equal(problemsOf('foo;\n'.repeat(100)).length, 50)
 })
 
-test('RFC 5228 2.10.7: fifteen levels of blocks and of tests are no fault', () => {
+test('RFC 5228 2.10.7: fifteen levels of blocks and of tests are accepted', () => {
   assert.equal(compileScript(`${'if true { '.repeat(15)}keep;${' }'.repeat(15)}`).problems, null)
   assert.equal(compileScript(`if ${'anyof ('.repeat(15)}true${')'.repeat(15)} { keep; }`).problems, null)
-  const deep = `Blocks and tests lie in one another ${NESTING_MAX} deep at most.`
+  const deep = `Blocks and tests can be nested at most ${NESTING_MAX} levels deep.`
   assert.deepEqual(problemsOf('if true {'.repeat(7000)), [`1:${NESTING_MAX * 'if true {'.length + 4} ${deep}`])
 })

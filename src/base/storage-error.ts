@@ -1,4 +1,4 @@
-// What a disk or a database answers when it cannot keep anything, as an error a caller may see.
+// Converts storage failures (full disk, I/O error, damaged database) to errors a caller may see.
 
 import { ProductError } from './errors.ts'
 
@@ -8,8 +8,8 @@ const SQLITE_FULL = 13
 const SQLITE_NOTADB = 26
 const RETRY_AFTER_SECONDS = 60
 
-/** @returns undefined when the error is of another kind */
-export function storageFault(error: unknown): ProductError | undefined {
+/** @returns undefined for all other errors */
+export function storageError(error: unknown): ProductError | undefined {
   const sentence = sentenceOf(error)
   if (sentence === undefined) return undefined
   return new ProductError('service_unavailable', sentence, { cause: error, retryAfter: RETRY_AFTER_SECONDS })
@@ -19,13 +19,13 @@ function sentenceOf(error: unknown): string | undefined {
   if (typeof error !== 'object' || error === null) return undefined
   const { code, errcode = 0 } = error as { code?: string; errcode?: number }
   if (code === 'ENOSPC' || code === 'EDQUOT' || errcode % 256 === SQLITE_FULL) {
-    return 'The disk of the appliance is full. Try again when its operator has freed some space.'
+    return 'The disk of the appliance is full. Try again after the operator has freed some space.'
   }
   if (code === 'EIO' || code === 'EROFS' || errcode % 256 === SQLITE_IOERR) {
-    return 'The disk of the appliance cannot be read or written. Its operator has to look at it.'
+    return 'The disk of the appliance cannot be read or written. The operator has to check it.'
   }
   if (errcode % 256 === SQLITE_CORRUPT || errcode % 256 === SQLITE_NOTADB) {
-    return 'A database of the appliance is damaged. Its operator has to restore a backup.'
+    return 'A database of the appliance is damaged. The operator has to restore a backup.'
   }
   return undefined
 }

@@ -6,20 +6,20 @@ const SQLITE_IOERR = 10
 const SQLITE_FULL = 13
 
 /** @param place the file or folder that was to be written, @param room how much that takes, in words */
-export function explainFault(error: unknown, place: string, room: string): unknown {
+export function explainDiskError(error: unknown, place: string, room: string): unknown {
   if (error instanceof ProductError) return error
   const { code, errcode = 0 } = error as { code?: string; errcode?: number }
   if (['ENOSPC', 'EDQUOT', 'EFBIG'].includes(code ?? '') || [SQLITE_FULL, SQLITE_IOERR].includes(errcode % 256)) {
-    return fault(`The disk does not take ${place}: ${room} is needed there. Nothing was left behind.`, error)
+    return diskError(`The disk does not take ${place}: ${room} is needed there. Nothing was left behind.`, error)
   }
-  if (code === 'ENOENT') return fault(`The folder of ${place} does not exist.`, error)
+  if (code === 'ENOENT') return diskError(`The folder of ${place} does not exist.`, error)
   if (code === 'EACCES' || code === 'EPERM' || code === 'EROFS') {
-    return fault(`${place} cannot be written by this user.`, error)
+    return diskError(`${place} cannot be written by this user.`, error)
   }
-  if (code === 'ERR_SQLITE_ERROR') return fault(`The databases cannot be read: ${(error as Error).message}.`, error)
+  if (code === 'ERR_SQLITE_ERROR') return diskError(`The databases cannot be read: ${(error as Error).message}.`, error)
   return error
 }
 
-function fault(sentence: string, cause: unknown): ProductError {
+function diskError(sentence: string, cause: unknown): ProductError {
   return new ProductError('service_unavailable', sentence, { cause })
 }

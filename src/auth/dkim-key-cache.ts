@@ -1,20 +1,20 @@
-// Keys of DKIM and ARC for one mail; what a key record says is worked out once for all mails that name it.
+// Public keys of DKIM and ARC: lookups are cached per message, parsed key records for all messages.
 
 import { createPublicKey, type KeyObject } from 'node:crypto'
 import tools from 'mailauth/lib/tools.js'
 import type { KeyCache, PublicKey, Resolve } from 'mailauth/parts'
 
-/** Key records remembered, at most a few KiB each. */
+/** Cached key records, at most a few KiB each. */
 const RECORDS_MAX = 500
 const RECORD_CHARS_MAX = 4096
 
 type ReadKey = Omit<PublicKey, 'publicKey'> & { publicKey: KeyObject }
 
-/** By record and hash algorithm, the longest unused first. Reading one costs more than checking a signature with it. */
+/** By record and hash algorithm, least recently used first. Parsing a record costs more than verifying a signature. */
 const read = new Map<string, ReadKey>()
 
-/** The verifier's own cache lives as long as one mail; this one asks once for each name and mail, and DNS keeps its TTL. */
-export class DkimKeys implements KeyCache {
+/** Replaces the verifier's cache; looks up each name once per message, and the resolver caches by TTL. */
+export class DkimKeyCache implements KeyCache {
   readonly resolver: Resolve
   readonly #asked = new Map<string, Promise<ReadKey>>()
 
@@ -28,7 +28,7 @@ export class DkimKeys implements KeyCache {
     let answer = this.#asked.get(id)
     if (answer === undefined) {
       answer = this.#ask(type, name, minBitLength, options)
-      // A key may be asked for before anybody waits for it.
+      // A key may be requested before it is awaited: its rejection must not be unhandled.
       answer.catch(() => {})
       this.#asked.set(id, answer)
     }
@@ -53,7 +53,7 @@ export class DkimKeys implements KeyCache {
   }
 }
 
-/** A name that cannot be in DNS has no key, now and later: RFC 6376 6.1.2 knows it as "no key for signature". */
+/** An invalid DNS name never has a key: RFC 6376 6.1.2 calls that "no key for signature". */
 function withoutBadNames(error: unknown): never {
   const isBadName = (error as { code?: string }).code === 'EBADNAME'
   throw isBadName ? Object.assign(new Error('The name cannot exist.'), { code: 'ENOTFOUND' }) : error

@@ -1,14 +1,14 @@
-// The mail that asks a person to become the owner of an agent's inbox.
+// The message that invites a person to become the owner of an agent's inbox.
 
 import type { Config } from '../config/config.ts'
-import type { PersonalMail } from '../people/deps.ts'
+import type { PersonalMessage } from '../people/deps.ts'
 import type { Registration } from './records.ts'
 
-/** @param to `link` opens the page where she decides; it is the only thing in the mail that proves anything */
-export function inviteMail(
+/** @param to `link` opens the page where the person decides; it is the only proof that they own the address */
+export function inviteMessage(
   { email, clientName }: Registration,
   { to, link, config }: { to: string; link: string; config: Config },
-): PersonalMail {
+): PersonalMessage {
   const host = new URL(config.APP_ORIGIN).host
   const named = clientName === null ? 'An automated agent' : `An automated agent that calls itself "${clientName}"`
   const text = [

@@ -10,7 +10,7 @@ import { lockFolder } from '../../db/folder-lock.ts'
  * @returns what lets go of it
  * @throws ProductError conflict with the sentence `busy` while another process holds it
  */
-export async function openWorkshop(path: string, busy: string): Promise<() => void> {
+export async function openWorkFolder(path: string, busy: string): Promise<() => void> {
   await mkdir(path, { mode: 0o700 }).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'EEXIST') throw error
   })

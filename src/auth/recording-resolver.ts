@@ -1,19 +1,19 @@
-// DNS as one check of one mail sees it: until its deadline, and with a note of what was asked and answered.
+// The resolver for the authentication of one message: with a deadline, and a record of queries and answers as evidence.
 
 import type { Clock } from '../base/clock.ts'
 import type { Resolver } from '../base/resolver.ts'
 import type { DnsEvidence } from '../mime/message.ts'
 import { clean } from '../mime/one-line.ts'
 
-/** How many questions of one mail are kept; SPF, ten keys and DMARC of honest mail need fewer. */
+/** Recorded queries per message; SPF, ten keys and DMARC of legitimate messages need fewer. */
 export const EVIDENCE_MAX = 50
-/** Characters kept of a name and of an answer. */
+/** Recorded characters of a name and of an answer. */
 const NAME_CHARS_MAX = 255
 const ANSWER_CHARS_MAX = 300
 
-export class WatchedDns {
+export class RecordingResolver {
   readonly evidence: DnsEvidence[] = []
-  /** True once the deadline has passed: what was not answered by then never will be. */
+  /** True after the deadline: all later queries fail. */
   expired = false
   readonly #resolver: Resolver
   readonly #deadline: Promise<never>
@@ -28,13 +28,13 @@ export class WatchedDns {
         reject(timeIsUp())
       }
     })
-    // Nobody may be waiting when the time is up.
+    // The rejection must not be unhandled when no query is pending.
     this.#deadline.catch(() => {})
     const timer = clock.after(deadlineMs, () => expire?.())
     this.#release = () => timer.cancel()
   }
 
-  /** Answers as the resolver does; ETIMEOUT for whatever is open at the deadline. */
+  /** Resolves like the resolver; ETIMEOUT for queries that are pending at the deadline. */
   readonly resolve = async (name: string, type: string): Promise<unknown[]> => {
     if (this.expired) throw timeIsUp()
     try {
@@ -59,7 +59,7 @@ export class WatchedDns {
 }
 
 function timeIsUp(): Error {
-  return Object.assign(new Error('The time for this check is over.'), { code: 'ETIMEOUT' })
+  return Object.assign(new Error('The deadline of this check has passed.'), { code: 'ETIMEOUT' })
 }
 
 function asText(record: unknown): string {

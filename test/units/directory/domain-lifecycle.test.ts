@@ -1,9 +1,9 @@
-// The transitions of a domain, row by row (decisions §4.3).
+// The verification transitions of a domain, row by row (decisions §4.3).
 
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import type { Finding } from '../../../src/directory/domain-checks.ts'
-import { type DomainState, newDomain, nextState } from '../../../src/directory/domain-life.ts'
+import type { RecordFinding } from '../../../src/directory/domain-checks.ts'
+import { type DomainState, newDomain, nextState } from '../../../src/directory/domain-lifecycle.ts'
 
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
@@ -20,7 +20,7 @@ const pending: DomainState = {
 const verified: DomainState = { ...pending, status: 'verified', verifiedAt: START, nextCheckAt: START + DAY }
 const failed: DomainState = { ...pending, status: 'failed', nextCheckAt: null }
 
-const rows: [string, DomainState, Finding, asked: boolean, after: number, Partial<DomainState>][] = [
+const rows: [string, DomainState, RecordFinding, asked: boolean, after: number, Partial<DomainState>][] = [
   ['pending, found', pending, 'found', true, HOUR, { status: 'verified', verifiedAt: START + HOUR }],
   ['pending, found by itself', pending, 'found', false, HOUR, { status: 'verified', nextCheckAt: START + HOUR + DAY }],
   ['pending, missing within the hour', pending, 'missing', false, MINUTE, { nextCheckAt: START + 6 * MINUTE }],
@@ -77,7 +77,7 @@ describe('transitions', () => {
     })
   }
 
-  it('a new domain is looked for in five minutes; a reserved one at once, for its key', () => {
+  it('a new domain is checked after five minutes; a reserved one immediately, for its key', () => {
     assert.deepEqual(newDomain(START, false), pending)
     assert.deepEqual(newDomain(START, true), { ...verified, nextCheckAt: START })
   })

@@ -1,13 +1,13 @@
-// One connection to one file, held through Knex for as long as the house is open.
+// One connection to a database file, held through Knex until it is closed.
 
 import knex, { type Knex } from 'knex'
 import { type ConnectionOptions, NodeSqliteClient, sqlValue } from './dialect.ts'
 import type { SqlValue } from './sql.ts'
 
-/** What a statement gave: rows of a reading one, counts of a writing one. */
+/** The result of a statement: rows when it reads, counts when it writes. */
 type Response = unknown
 
-export class Link {
+export class DatabaseConnection {
   readonly #knex: Knex
   #connection: unknown
   #opening: Promise<unknown> | undefined
@@ -17,16 +17,16 @@ export class Link {
       client: NodeSqliteClient as unknown as typeof Knex.Client,
       connection: options as unknown as Knex.StaticConnectionConfig,
       useNullAsDefault: true,
-      // Errors go to the log, and the values of a statement are mail.
+      // Errors are logged, and the values of a statement may be content of messages.
       compileSqlOnError: false,
       pool: { min: 0, max: 1, idleTimeoutMillis: 2 ** 31 - 1 },
-      // Knex prints what it throws as well; here only the thrower speaks.
+      // Knex logs the errors it throws; the caller does that here.
       log: { warn() {}, error() {}, deprecate() {}, debug() {} },
     })
   }
 
   /**
-   * Runs one statement. Knex's builder and its pool are left out of the way: with some thirty statements for each message
+   * Runs one statement. Knex's query builder and pool are bypassed: with about thirty statements per message
    * they cost more than SQLite does.
    */
   async query(sql: string, values: readonly SqlValue[] = []): Promise<Response> {
@@ -35,7 +35,7 @@ export class Link {
     return query.response
   }
 
-  // Asked for once, however many wait; after a failure the next one tries again.
+  // Opened once for all waiting callers; after a failure the next call tries again.
   #open(): Promise<unknown> {
     this.#opening ??= this.#knex.client.acquireConnection().finally(() => {
       this.#opening = undefined

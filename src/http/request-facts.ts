@@ -1,0 +1,76 @@
+// What a handler may know of the request itself.
+
+import type { Tx } from '../db/db.ts'
+import { bearer, credentialStatus } from './authenticate.ts'
+import { expectMatch } from './etag.ts'
+import type { RequestContext } from './request-context.ts'
+import type { Answer, RequestFacts } from './route.ts'
+
+// A class, because an object literal with getters costs V8 a hidden class for every request.
+export class ContextFacts implements RequestFacts {
+  readonly #request: RequestContext
+
+  constructor(request: RequestContext) {
+    this.#request = request
+  }
+
+  get id(): string {
+    return this.#request.id
+  }
+
+  get source(): string {
+    return this.#request.source
+  }
+
+  get accepts(): string {
+    return this.#request.accepts
+  }
+
+  get idempotencyKey(): string | null {
+    return this.#request.header('idempotency-key') ?? null
+  }
+
+  cookie(name: string): string | null {
+    for (const pair of (this.#request.header('cookie') ?? '').split(';')) {
+      const cut = pair.indexOf('=')
+      if (cut > 0 && pair.slice(0, cut).trim() === name) return pair.slice(cut + 1).trim()
+    }
+    return null
+  }
+
+  get sourceSecret(): string {
+    return bearer(this.#request.header('x-source-authorization')) ?? ''
+  }
+
+  get range(): string | null {
+    return this.#request.header('range') ?? null
+  }
+
+  get ifRange(): string | null {
+    return this.#request.header('if-range') ?? null
+  }
+
+  get lastEventId(): string | null {
+    return this.#request.header('last-event-id') || null
+  }
+
+  credentialStatus(): Promise<'in' | 'out' | 'suspended'> {
+    return credentialStatus(this.#request)
+  }
+
+  get signal(): AbortSignal {
+    return this.#request.signal
+  }
+
+  get conditional(): boolean {
+    return this.#request.header('if-match') !== undefined
+  }
+
+  matches(version: unknown): void {
+    expectMatch(this.#request.header('if-match'), version)
+  }
+
+  async keep(tx: Tx, value: Answer): Promise<void> {
+    await this.#request.replay?.keep(tx, value)
+  }
+}

@@ -1,0 +1,47 @@
+// Compiles Sieve scripts (RFC 5228): from text to a program, or a list of problems.
+
+import { checkScript } from './check.ts'
+import { problemAt, type ScriptProblem, SieveError } from './errors.ts'
+import { parseScript } from './parser.ts'
+import type { SieveProgram, SieveStep, SieveTest } from './script.ts'
+
+export type { ScriptProblem } from './errors.ts'
+
+/** Either the program, or the problems: 1 to PROBLEMS_MAX, in the order of the text. */
+export type CompiledScript = { script: SieveProgram; problems: null } | { script: null; problems: ScriptProblem[] }
+
+/** Folders a script may test: they are looked up for every message. */
+const TESTED_FOLDERS_MAX = 100
+
+/** Never throws. */
+export function compileScript(content: string): CompiledScript {
+  // RFC 5228 2.1 requires CRLF line ends; editors often write LF.
+  const text = content.replaceAll('\r\n', '\n')
+  try {
+    const { steps, problems } = checkScript(parseScript(text))
+    const testedFolders = [...new Set(steps.flatMap(foldersOfStep))]
+    if (problems.length === 0 && testedFolders.length > TESTED_FOLDERS_MAX) {
+      problems.push({ at: 0, message: `A script can test at most ${TESTED_FOLDERS_MAX} folders.` })
+    }
+    if (problems.length === 0) return { script: { steps, testedFolders }, problems: null }
+    problems.sort((one, other) => one.at - other.at)
+    return { script: null, problems: problems.map(({ at, message }) => problemAt(text, at, message)) }
+  } catch (error) {
+    if (!(error instanceof SieveError)) throw error
+    return { script: null, problems: [problemAt(text, error.at, error.message)] }
+  }
+}
+
+function foldersOfStep(step: SieveStep): string[] {
+  if (step.do !== 'choose') return []
+  return step.branches.flatMap(({ test, steps }) => [
+    ...(test ? foldersOfTest(test) : []),
+    ...steps.flatMap(foldersOfStep),
+  ])
+}
+
+function foldersOfTest(test: SieveTest): string[] {
+  if (test.is === 'folders') return test.names
+  if (test.is === 'not') return foldersOfTest(test.test)
+  return test.is === 'all' || test.is === 'any' ? test.tests.flatMap(foldersOfTest) : []
+}
