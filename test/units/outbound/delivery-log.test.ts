@@ -119,7 +119,7 @@ test('every filter keeps what it says, alone and with others', async () => {
   assert.deepEqual(await found({ status: 'rejected', domain: 'third.test', search: 'news', from: 2, to: 3 }), [2])
   for (const [search, times] of Object.entries({
     'grüße wien': [3],
-    'grüße rom': [],
+    'grüße köln': [],
     'eva@wien': [3],
     'ANA@customer': [4, 3, 1],
     [second!]: [2, 2],
