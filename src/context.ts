@@ -27,7 +27,7 @@ import { People } from './people/people.ts'
 import type { DataFolderIdentity } from './store/appliance/appliance.ts'
 import { openDatabases } from './store/appliance/databases.ts'
 import type { CloseLinks } from './store/deliver.ts'
-import { Following } from './store/following.ts'
+import { ChangeFeed } from './store/following.ts'
 import { openStore, type Store } from './store/store.ts'
 import { Cleaner } from './workers/cleaner.ts'
 import { Extractor } from './workers/extractor.ts'
@@ -65,7 +65,7 @@ export interface Context {
   eventDispatch: EventDispatch
   store: Store
   /** Notifies the clients that follow a mailbox about its changes. */
-  following: Following
+  following: ChangeFeed
   outbound: Outbound
   /** Threads that authenticate and parse arriving mail. */
   inspector: Inspector
@@ -115,7 +115,7 @@ export async function openContext(config: Config, overrides: Overrides = {}): Pr
   const deps = { db, clock, guard, log, config, vault, resolver, directory, store, outbox, notifier, allowance }
   const outbound: Outbound = openOutbound(deps)
   const { teams, domains, mailboxes } = directory
-  const own = { db, clock, vault, config, domains, mailboxes, mailer: outbound.houseMail }
+  const own = { db, clock, vault, config, domains, mailboxes, mailer: outbound.systemMail }
   const people: People = new People(own)
   const agents: Agents = openAgents({ ...own, ...agentDeps(outbound), openAccount, teams, people, allowance })
   const received = new ReceivedEvents(db)
@@ -123,7 +123,7 @@ export async function openContext(config: Config, overrides: Overrides = {}): Pr
   const threads = openThreads(config)
   return {
     ...{ ...shared, ...threads, directory, people, agents, eventDispatch, store, outbound },
-    following: new Following({ clock, log, notifier: notifier, accounts: store.accounts, received }),
+    following: new ChangeFeed({ clock, log, notifier: notifier, accounts: store.accounts, received }),
     virusScan: config.CLAMAV_HOST === '' ? null : new VirusScan(config.CLAMAV_HOST),
     close: async () => {
       notifier.close()
@@ -178,7 +178,10 @@ function linkCloser(
 }
 
 /** The outbound functions that agents need. */
-function agentDeps({ waiting, suppressions }: Outbound): Pick<AgentDeps, 'stopSending' | 'isSuppressed'> {
+function agentDeps({
+  queuedMessages: waiting,
+  suppressions,
+}: Outbound): Pick<AgentDeps, 'stopSending' | 'isSuppressed'> {
   return {
     async stopSending(tx, mailboxId) {
       await waiting.reject(tx, mailboxId, 'sending_not_approved', 'The owner does not allow sending.')

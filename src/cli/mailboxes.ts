@@ -63,7 +63,7 @@ export const mailboxDelete: Command = {
   run: (call) =>
     change(call, 'deleted', async ({ directory, outbound }, { teamId, id }) => {
       const mailbox = await directory.mailboxes.delete(teamId, id)
-      await outbound.waiting.cancelOf(id)
+      await outbound.queuedMessages.cancelOf(id)
       return mailbox
     }),
 }

@@ -3,7 +3,7 @@
 import { isoTime } from '../base/clock.ts'
 import { ProductError } from '../base/errors.ts'
 import { idPattern } from '../base/ids.ts'
-import type { WaitingDelivery } from '../outbound/queued-messages.ts'
+import type { QueuedMessage } from '../outbound/queued-messages.ts'
 import type { Command } from './command.ts'
 import { cut, LIMIT_OPTION, readLimit } from './limit.ts'
 import { table } from './table.ts'
@@ -20,7 +20,7 @@ export const queueList: Command = {
   async run(call) {
     const limit = readLimit(call)
     const { outbound } = await call.open()
-    const page = await outbound.waiting.list({ lane: call.text('domain')?.toLowerCase(), limit, after: null })
+    const page = await outbound.queuedMessages.list({ lane: call.text('domain')?.toLowerCase(), limit, after: null })
     const rows = page.items.map(present)
     const head = ['Message', 'From', 'To domain', 'Due', 'In progress']
     const cells = rows.map((row) => [row.message_id, row.from_email, row.domain, row.due_at, row.in_hand ? 'yes' : ''])
@@ -36,7 +36,7 @@ export const queueRetry: Command = {
   async run(call) {
     const id = checkId(call.operands[0]!)
     const { outbound } = await call.open()
-    const deliveries = await outbound.waiting.retry(id)
+    const deliveries = await outbound.queuedMessages.retry(id)
     return { data: { message_id: id, deliveries }, lines: [`${countOf(deliveries)} of ${id} scheduled for retry now.`] }
   },
 }
@@ -48,7 +48,7 @@ export const queueDrop: Command = {
   async run(call) {
     const id = checkId(call.operands[0]!)
     const { outbound } = await call.open()
-    const deliveries = await outbound.waiting.drop(id)
+    const deliveries = await outbound.queuedMessages.drop(id)
     return { data: { message_id: id, deliveries }, lines: [`${countOf(deliveries)} of ${id} dropped.`] }
   },
 }
@@ -62,7 +62,7 @@ function countOf(deliveries: number): string {
   return deliveries === 1 ? '1 delivery' : `${deliveries} deliveries`
 }
 
-function present({ row, email }: WaitingDelivery) {
+function present({ row, email }: QueuedMessage) {
   return {
     message_id: email.id,
     team_id: email.teamId,

@@ -22,7 +22,7 @@ export function openHeartbeat(app: Context): Heartbeat {
 
   // Records stamped with a wrong time must neither expire too early nor stay pending for years.
   appliance.onClockRight(async () => {
-    await app.outbound.waiting.redate()
+    await app.outbound.queuedMessages.redate()
     await app.eventDispatch.reschedule()
     await recheckLate(app.db, clock.now())
     const [oldest] = await app.directory.teams.list()

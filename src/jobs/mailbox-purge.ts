@@ -29,7 +29,7 @@ export const mailboxPurge = job({
 
 /** @returns false when the appliance stopped before the purge was complete; the next run continues */
 async function purge({ outbound, store, directory }: Context, id: string, signal: AbortSignal): Promise<boolean> {
-  const steps = [() => outbound.waiting.drain(id), () => store.purge.next(id)]
+  const steps = [() => outbound.queuedMessages.drain(id), () => store.purge.next(id)]
   for (const next of steps) while ((await next()) > 0) if (signal.aborted) return false
   if (signal.aborted) return false
   await directory.mailboxes.purge(id)

@@ -19,7 +19,7 @@ export interface SendLimit {
   take(tx: Tx, mailboxId: string, recipients: number): Promise<ProductError | null>
 }
 
-export interface OutboundParts {
+export interface OutboundDeps {
   db: Db
   clock: Clock
   /** While it doubts the clock, no queued delivery expires. */

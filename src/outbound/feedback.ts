@@ -5,8 +5,8 @@ import type { Tx } from '../db/db.ts'
 import { classifyReply } from '../reports/reply-class.ts'
 import type { BounceReport, ComplaintReport, Report, ReportedRecipient } from '../reports/report.ts'
 import { readBounceAddress } from './bounce-address.ts'
-import type { OutboundParts } from './deps.ts'
-import type { Fate } from './log/delivery-transitions.ts'
+import type { OutboundDeps } from './deps.ts'
+import type { DeliveryTransitions } from './log/delivery-transitions.ts'
 import type { Emails } from './log/emails.ts'
 import type { Delivery, Email, Outcome } from './records.ts'
 
@@ -31,9 +31,9 @@ export interface Applied {
   detail: string
 }
 
-interface Parts extends Pick<OutboundParts, 'db' | 'vault' | 'config'> {
+interface Deps extends Pick<OutboundDeps, 'db' | 'vault' | 'config'> {
   emails: Pick<Emails, 'byN' | 'byMessageId' | 'byRemoteId' | 'deliveriesOf'>
-  fate: Pick<Fate, 'apply'>
+  fate: Pick<DeliveryTransitions, 'apply'>
 }
 
 /** A message, and its deliveries that the report may change (`open`). */
@@ -52,10 +52,10 @@ interface Verdict {
 const NO_COMPLAINT = new Set(['auth-failure', 'dmarc', 'dkim', 'spf'])
 
 export class Feedback {
-  readonly #parts: Parts
+  readonly #deps: Deps
 
-  constructor(parts: Parts) {
-    this.#parts = parts
+  constructor(deps: Deps) {
+    this.#deps = deps
   }
 
   /**
@@ -73,10 +73,10 @@ export class Feedback {
     const subject = await this.#find(arrived)
     if (subject === null) return { email: null, moved: 0, detail: 'The report is about no mail that is known here' }
     const verdicts = verdictsOf(arrived, subject)
-    return this.#parts.db.write(async (tx) => {
+    return this.#deps.db.write(async (tx) => {
       let moved = 0
       for (const { delivery, outcome } of verdicts) {
-        if (await this.#parts.fate.apply(tx, delivery.n, outcome, null)) moved++
+        if (await this.#deps.fate.apply(tx, delivery.n, outcome, null)) moved++
       }
       const applied = { email: subject.email, moved, detail: detailOf(arrived.report, verdicts.length, moved) }
       await also(tx, applied)
@@ -85,7 +85,7 @@ export class Feedback {
   }
 
   async #find({ report, emailN, voucher }: ArrivedReport): Promise<Subject | null> {
-    const { emails } = this.#parts
+    const { emails } = this.#deps
     const { original } = report
     const known = emailN ?? this.#readAddress(original.returnPath)
     const proven = known === null ? undefined : (await emails.byN([known]))[0]
@@ -101,7 +101,7 @@ export class Feedback {
   }
 
   #readAddress(address: string | null): number | null {
-    return address === null ? null : readBounceAddress(this.#parts.vault, this.#parts.config, address)
+    return address === null ? null : readBounceAddress(this.#deps.vault, this.#deps.config, address)
   }
 }
 

@@ -5,7 +5,7 @@ import { newId } from '../base/ids.ts'
 import type { Reader, Row, SqlValue, Tx } from '../db/db.ts'
 import { type Page, type PageKey, pageOf } from '../db/page.ts'
 import { checkName } from '../directory/teams.ts'
-import type { OutboundParts } from './deps.ts'
+import type { OutboundDeps } from './deps.ts'
 
 export type GroupStrategy = 'weighted' | 'round_robin' | 'failover'
 
@@ -40,7 +40,7 @@ export interface GroupChange {
   members?: readonly MemberInput[]
 }
 
-export interface GroupsParts extends OutboundParts {
+export interface GroupsDeps extends OutboundDeps {
   /** Filters the ids to the sending accounts of the team. */
   ownProviders(reader: Reader, teamId: string, ids: readonly string[]): Promise<Set<string>>
   /** The address of a mailbox whose send_scope names the group. */
@@ -51,15 +51,15 @@ export const NAME_MAX = 100
 const WHAT = 'delivery group'
 
 export class Groups {
-  readonly #parts: GroupsParts
+  readonly #deps: GroupsDeps
 
-  constructor(parts: GroupsParts) {
-    this.#parts = parts
+  constructor(deps: GroupsDeps) {
+    this.#deps = deps
   }
 
   /** @throws ProductError conflict (the name is taken), validation_error (not_found: an account that is not the team's) */
   async create(teamId: string, input: Required<GroupChange>): Promise<DeliveryGroup> {
-    const { db, clock } = this.#parts
+    const { db, clock } = this.#deps
     const name = checkName(input.name, NAME_MAX)
     return db.write(async (tx) => {
       await this.#checkFree(tx, teamId, name, '')
@@ -72,7 +72,7 @@ export class Groups {
     })
   }
 
-  async get(teamId: string, id: string, reader: Reader = this.#parts.db.read): Promise<DeliveryGroup | undefined> {
+  async get(teamId: string, id: string, reader: Reader = this.#deps.db.read): Promise<DeliveryGroup | undefined> {
     const row = await reader.get('SELECT * FROM delivery_groups WHERE id = ? AND team_id = ?', [id, teamId])
     return row && present(row, await membersOf(reader, [row.n as number]))
   }
@@ -80,13 +80,13 @@ export class Groups {
   /** Newest first. */
   async list(teamId: string, filter: { limit: number; after: PageKey | null }): Promise<Page<DeliveryGroup>> {
     const values: SqlValue[] = [teamId, ...(filter.after ?? []), filter.limit + 1]
-    const rows = await this.#parts.db.read.all(
+    const rows = await this.#deps.db.read.all(
       `SELECT * FROM delivery_groups WHERE team_id = ? ${filter.after === null ? '' : 'AND (created_at, n) < (?, ?)'}
        ORDER BY created_at DESC, n DESC LIMIT ?`,
       values,
     )
     const members = await membersOf(
-      this.#parts.db.read,
+      this.#deps.db.read,
       rows.map((row) => row.n as number),
     )
     const keyOf = (row: Row) => [row.created_at as number, row.n as number]
@@ -103,7 +103,7 @@ export class Groups {
     change: GroupChange,
     precondition: (current: DeliveryGroup) => void = () => {},
   ): Promise<DeliveryGroup> {
-    const { db, clock } = this.#parts
+    const { db, clock } = this.#deps
     return db.write(async (tx) => {
       const current = await this.get(teamId, id, tx)
       if (current === undefined) throw notFound(WHAT)
@@ -123,11 +123,11 @@ export class Groups {
 
   /** @throws ProductError not_found, conflict (a mailbox's send_scope names it), and what the precondition throws */
   async remove(teamId: string, id: string, precondition: (current: DeliveryGroup) => void = () => {}): Promise<void> {
-    await this.#parts.db.write(async (tx) => {
+    await this.#deps.db.write(async (tx) => {
       const current = await this.get(teamId, id, tx)
       if (current === undefined) throw notFound(WHAT)
       precondition(current)
-      const mailbox = await this.#parts.namedBy(tx, teamId, id)
+      const mailbox = await this.#deps.namedBy(tx, teamId, id)
       if (mailbox !== undefined) {
         const message = `The delivery group is still named by the send_scope of ${mailbox}.`
         throw new ProductError('conflict', message, { issues: [{ field: 'send_scope', code: 'in_use', message }] })
@@ -148,7 +148,7 @@ export class Groups {
 
   /** Groups of a team in the order of the ids, for routing; unknown ids are omitted. */
   async many(teamId: string, ids: readonly string[]): Promise<DeliveryGroup[]> {
-    const { read } = this.#parts.db
+    const { read } = this.#deps.db
     const rows = await read.all(
       `SELECT * FROM delivery_groups WHERE team_id = ? AND id IN (${ids.map(() => '?').join(', ')})`,
       [teamId, ...ids],
@@ -189,7 +189,7 @@ export class Groups {
   }
 
   async #setMembers(tx: Tx, teamId: string, group: number, members: readonly MemberInput[]): Promise<void> {
-    const own = await this.#parts.ownProviders(
+    const own = await this.#deps.ownProviders(
       tx,
       teamId,
       members.map(({ providerId }) => providerId),

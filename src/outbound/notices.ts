@@ -8,12 +8,12 @@ import { HEADER_BYTES_MAX } from '../mime/headers.ts'
 import { clean } from '../mime/one-line.ts'
 import { findCodes } from '../reports/codes.ts'
 import { composeDsn, type FailedRecipient } from '../reports/dsn.ts'
-import type { OutboundParts } from './deps.ts'
+import type { OutboundDeps } from './deps.ts'
 import type { DeliveryState, Emails, NewEmail } from './log/emails.ts'
 import type { Queue } from './queue.ts'
 import type { Email } from './records.ts'
 
-interface Parts extends OutboundParts {
+interface Deps extends OutboundDeps {
   emails: Pick<Emails, 'insert' | 'byN' | 'deliveriesOf' | 'noticesDue' | 'noteNoticed'>
   queue: Pick<Queue, 'add'>
 }
@@ -40,11 +40,11 @@ const REASONS: ReadonlyMap<string, { status: string; reason: string }> = new Map
 const UNKNOWN = { status: '5.0.0', reason: 'It failed.' }
 
 export class Notices {
-  readonly #parts: Parts
+  readonly #deps: Deps
   #running: Promise<number> | undefined
 
-  constructor(parts: Parts) {
-    this.#parts = parts
+  constructor(deps: Deps) {
+    this.#deps = deps
   }
 
   /**
@@ -60,7 +60,7 @@ export class Notices {
   }
 
   async #runOnce(): Promise<number> {
-    const { emails, log } = this.#parts
+    const { emails, log } = this.#deps
     let made = 0
     for (const n of await emails.noticesDue(RUN_MAX)) {
       try {
@@ -73,7 +73,7 @@ export class Notices {
   }
 
   async #notify(emailN: number): Promise<boolean> {
-    const { db, directory, emails, store } = this.#parts
+    const { db, directory, emails, store } = this.#deps
     const email = (await emails.byN([emailN]))[0]
     const due = (await emails.deliveriesOf(emailN)).filter(({ noticeDue }) => noticeDue)
     const ns = due.map(({ n }) => n)
@@ -91,7 +91,7 @@ export class Notices {
   }
 
   async #compose(email: Email, mailbox: Mailbox, due: readonly DeliveryState[]) {
-    const { clock, config, store } = this.#parts
+    const { clock, config, store } = this.#deps
     const host = config.MAIL_HOSTS[0]!
     const now = clock.now()
     const id = newId('email')
@@ -132,7 +132,7 @@ export class Notices {
   }
 
   async #submit(emailN: number, deliveryNs: readonly number[], report: NewEmail): Promise<void> {
-    const { db, emails, queue, notifier: wake } = this.#parts
+    const { db, emails, queue, notifier: wake } = this.#deps
     await db.write(async (tx) => {
       await emails.noteNoticed(tx, emailN, deliveryNs)
       const accepted = await emails.insert(tx, report)

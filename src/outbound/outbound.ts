@@ -5,17 +5,17 @@ import type { Reader } from '../db/db.ts'
 import type { SendScope } from '../directory/mailbox-input.ts'
 import { Ledger } from './billing/ledger.ts'
 import { Meter } from './billing/meter.ts'
-import type { OutboundParts, SendLimit } from './deps.ts'
+import type { OutboundDeps, SendLimit } from './deps.ts'
 import { Feedback } from './feedback.ts'
 import { Groups } from './groups.ts'
 import { DeliveryLog } from './log/delivery-log.ts'
-import { Fate } from './log/delivery-transitions.ts'
+import { DeliveryTransitions } from './log/delivery-transitions.ts'
 import { Emails } from './log/emails.ts'
 import { Notices } from './notices.ts'
 import { OAuth } from './oauth/oauth.ts'
 import { Providers } from './providers/providers.ts'
 import { Queue } from './queue.ts'
-import { WaitingMail } from './queued-messages.ts'
+import { QueuedMessages } from './queued-messages.ts'
 import { Router } from './routing/router.ts'
 import { Runner } from './runner/runner.ts'
 import { SharedLimit } from './shared-limit.ts'
@@ -24,7 +24,7 @@ import { Sns } from './sns/sns.ts'
 import { Cancelling } from './submit/cancel.ts'
 import { Submitter } from './submit.ts'
 import { Suppressions } from './suppressions.ts'
-import { HouseMail } from './system-mail.ts'
+import { SystemMail } from './system-mail.ts'
 import { openGmail } from './transports/gmail.ts'
 import { openOutlook } from './transports/outlook.ts'
 import { openSes } from './transports/ses.ts'
@@ -43,9 +43,9 @@ export interface Outbound {
   transports: Transports
   emails: Emails
   log: DeliveryLog
-  fate: Fate
+  transitions: DeliveryTransitions
   queue: Queue
-  waiting: WaitingMail
+  queuedMessages: QueuedMessages
   suppressions: Suppressions
   /** Balances of teams. */
   ledger: Ledger
@@ -54,7 +54,7 @@ export interface Outbound {
   feedback: Feedback
   notices: Notices
   /** Messages the appliance itself sends to people. */
-  houseMail: HouseMail
+  systemMail: SystemMail
   /** Vacation responses (RFC 5230). */
   vacationReplies: VacationReplies
   submitter: Submitter
@@ -68,27 +68,27 @@ export interface Outbound {
   close(): Promise<void>
 }
 
-export function openOutbound(parts: OutboundParts & { allowance: SendLimit }): Outbound {
-  const suppressions = new Suppressions(parts)
-  const queue = new Queue(parts)
-  const emails = new Emails(parts)
-  const vacationReplies = new VacationReplies({ ...parts, emails, queue, suppressions })
-  const accounts = openAccounts({ ...parts, vacationReplies })
+export function openOutbound(deps: OutboundDeps & { allowance: SendLimit }): Outbound {
+  const suppressions = new Suppressions(deps)
+  const queue = new Queue(deps)
+  const emails = new Emails(deps)
+  const vacationReplies = new VacationReplies({ ...deps, emails, queue, suppressions })
+  const accounts = openAccounts({ ...deps, vacationReplies })
   const { providers, groups, sharedLimit, transports } = accounts
-  const ledger = new Ledger(parts)
-  const meter = new Meter({ ...parts, ledger })
-  const fate = new Fate({ ...parts, queue, suppressions, meter })
-  const notices = new Notices({ ...parts, emails, queue })
-  const houseMail = new HouseMail({ ...parts, emails, queue, suppressions })
-  const router = new Router({ ...parts, providers, groups, sharedLimit })
-  const signer = new Signer(parts)
-  const oauth = new OAuth({ ...parts, providers })
-  const sns = new Sns({ ...parts, emails, fate })
-  const sesIdentities = new SesIdentities({ ...parts, sharedLimit })
-  const taking = { ...parts, emails, fate, queue, suppressions, router, meter }
+  const ledger = new Ledger(deps)
+  const meter = new Meter({ ...deps, ledger })
+  const fate = new DeliveryTransitions({ ...deps, queue, suppressions, meter })
+  const notices = new Notices({ ...deps, emails, queue })
+  const houseMail = new SystemMail({ ...deps, emails, queue, suppressions })
+  const router = new Router({ ...deps, providers, groups, sharedLimit })
+  const signer = new Signer(deps)
+  const oauth = new OAuth({ ...deps, providers })
+  const sns = new Sns({ ...deps, emails, fate })
+  const sesIdentities = new SesIdentities({ ...deps, sharedLimit })
+  const taking = { ...deps, emails, fate, queue, suppressions, router, meter }
   const submitter = new Submitter(taking)
   const worker = {
-    ...parts,
+    ...deps,
     queue,
     emails,
     fate,
@@ -106,19 +106,19 @@ export function openOutbound(parts: OutboundParts & { allowance: SendLimit }): O
     meter,
     queue,
     emails,
-    fate,
+    transitions: fate,
     notices,
-    houseMail,
+    systemMail: houseMail,
     vacationReplies,
     router,
     oauth,
     sns,
     sesIdentities,
     submitter,
-    cancelling: new Cancelling({ ...parts, emails, fate, queue }),
-    waiting: new WaitingMail({ ...parts, queue, emails, fate }),
-    log: new DeliveryLog(parts),
-    feedback: new Feedback({ ...parts, emails, fate }),
+    cancelling: new Cancelling({ ...deps, emails, fate, queue }),
+    queuedMessages: new QueuedMessages({ ...deps, queue, emails, fate }),
+    log: new DeliveryLog(deps),
+    feedback: new Feedback({ ...deps, emails, fate }),
     runner: () => new Runner(worker),
     foreignIn: (reader, teamId, scope) => foreignIn(accounts, reader, teamId, scope),
     close: () =>
@@ -127,15 +127,15 @@ export function openOutbound(parts: OutboundParts & { allowance: SendLimit }): O
 }
 
 /** The sending accounts and their transports. Each needs the other, because a transport also checks its account. */
-function openAccounts(parts: OutboundParts & { vacationReplies: VacationReplies }) {
-  const { mailboxes } = parts.directory
+function openAccounts(deps: OutboundDeps & { vacationReplies: VacationReplies }) {
+  const { mailboxes } = deps.directory
   const groups: Groups = new Groups({
-    ...parts,
+    ...deps,
     ownProviders: (reader, teamId, ids) => providers.own(reader, teamId, ids),
     namedBy: (tx, teamId, id) => mailboxes.namingInScope(tx, teamId, id),
   })
   const providers: Providers = new Providers({
-    ...parts,
+    ...deps,
     openTransport: (provider) => transports.of(provider),
     async namedBy(tx, { teamId, id }) {
       const group = await groups.naming(tx, id)
@@ -144,14 +144,14 @@ function openAccounts(parts: OutboundParts & { vacationReplies: VacationReplies 
       return mailbox === undefined ? null : { field: 'send_scope', what: `the send_scope of ${mailbox}` }
     },
   })
-  const sharedLimit = new SharedLimit({ ...parts, providers })
+  const sharedLimit = new SharedLimit({ ...deps, providers })
   const transports: Transports = new Transports({
-    ...parts,
+    ...deps,
     secretsOf: (provider) => providers.secretsOf(provider),
     accounts: {
-      gmail_api: (provider) => openGmail({ ...parts, providers }, provider),
-      outlook_api: (provider) => openOutlook({ ...parts, providers }, provider),
-      amazon_ses: (provider) => openSes({ ...parts, sharedLimit }, provider),
+      gmail_api: (provider) => openGmail({ ...deps, providers }, provider),
+      outlook_api: (provider) => openOutlook({ ...deps, providers }, provider),
+      amazon_ses: (provider) => openSes({ ...deps, sharedLimit }, provider),
     },
   })
   return { groups, providers, sharedLimit, transports }

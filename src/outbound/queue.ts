@@ -6,7 +6,7 @@ import { type Page, type PageKey, pageOf } from '../db/page.ts'
 import type { Email } from './records.ts'
 
 /** One queued delivery. */
-export interface Waiting {
+export interface QueuedDelivery {
   delivery: number
   email: number
   teamId: string
@@ -23,7 +23,7 @@ export interface Waiting {
 }
 
 /** A row of the queue as shown to the operator. */
-export interface QueueRow extends Waiting {
+export interface QueueRow extends QueuedDelivery {
   /** True while a runner leases it. */
   inHand: boolean
 }
@@ -37,7 +37,7 @@ export interface QueueFilter {
 }
 
 /** The deliveries that a query for due deliveries skips. */
-export interface PassedOver {
+export interface QueueExclusions {
   teams: readonly string[]
   origins: readonly string[]
   /** Pairs of an origin and a recipient domain, each made by {@link laneOf}. */
@@ -73,15 +73,15 @@ export function originOf(email: Email): string {
 }
 
 /** The key of all deliveries of one origin to one recipient domain. */
-export function laneOf(waiting: Waiting): string {
+export function laneOf(waiting: QueuedDelivery): string {
   return `${waiting.origin} ${waiting.lane}`
 }
 
 export class Queue {
   readonly #db: Db
 
-  constructor(parts: { db: Db }) {
-    this.#db = parts.db
+  constructor(deps: { db: Db }) {
+    this.#db = deps.db
   }
 
   /**
@@ -100,7 +100,12 @@ export class Queue {
    * The due deliveries, the longest due first, read from one covering index.
    * @param after last row of the previous page
    */
-  async due(now: number, limit: number, over: PassedOver, after: Waiting | null): Promise<Waiting[]> {
+  async due(
+    now: number,
+    limit: number,
+    over: QueueExclusions,
+    after: QueuedDelivery | null,
+  ): Promise<QueuedDelivery[]> {
     const lists = [
       ['team_id', over.teams],
       ['origin', over.origins],
@@ -121,7 +126,7 @@ export class Queue {
    * Leases all due deliveries of some messages to one holder, in one transaction; no other holder takes them while the lease lasts.
    * @returns the deliveries as they were before the lease
    */
-  claim(lease: Lease, emails: readonly number[], now: number): Promise<Waiting[]> {
+  claim(lease: Lease, emails: readonly number[], now: number): Promise<QueuedDelivery[]> {
     if (emails.length === 0) return Promise.resolve([])
     const where = `email IN (${marksOf(emails)}) AND due_at <= ?`
     return this.#db.write(async (tx) => {
@@ -145,7 +150,7 @@ export class Queue {
   }
 
   /** Returns leased deliveries to the queue, due at the given times. */
-  async giveBack(tx: Tx, token: string, waiting: readonly Waiting[]): Promise<void> {
+  async requeue(tx: Tx, token: string, waiting: readonly QueuedDelivery[]): Promise<void> {
     for (const { delivery, dueAt } of waiting) {
       const values = [dueAt, delivery, token]
       await tx.run('UPDATE queue SET lease = NULL, due_at = ? WHERE delivery = ? AND lease = ?', values)
@@ -153,7 +158,7 @@ export class Queue {
   }
 
   /** Ends the leases of one holder on deliveries it has not handed over; they are due now. */
-  letGo(token: string, now: number): Promise<void> {
+  release(token: string, now: number): Promise<void> {
     return this.#db.write(async (tx) => {
       await tx.run('UPDATE queue SET lease = NULL, due_at = ? WHERE lease = ? AND handed = 0', [now, token])
     })
@@ -171,7 +176,7 @@ export class Queue {
    * Makes deliveries leased by earlier runners due now. Only the runner of the data folder calls it, before it starts.
    * @returns the number of deliveries, and how many of them were marked as handed over
    */
-  takeBack(now: number): Promise<{ deliveries: number; handed: number }> {
+  reclaim(now: number): Promise<{ deliveries: number; handed: number }> {
     return this.#db.write(async (tx) => {
       const row = await tx.get<{ deliveries: number; handed: number }>(
         'SELECT count(*) AS deliveries, coalesce(sum(handed), 0) AS handed FROM queue WHERE lease IS NOT NULL',
@@ -251,7 +256,7 @@ export class Queue {
   }
 
   /** Makes the deliveries of a message that are not leased due now. @returns the number of deliveries */
-  async hurry(tx: Tx, email: number, now: number): Promise<number> {
+  async retryNow(tx: Tx, email: number, now: number): Promise<number> {
     const { changes } = await tx.run('UPDATE queue SET due_at = ?, is_urgent = 1 WHERE email = ? AND lease IS NULL', [
       now,
       email,
@@ -264,7 +269,7 @@ function domainOf(address: string): string {
   return address.slice(address.lastIndexOf('@') + 1).toLowerCase()
 }
 
-function present(row: Row): Waiting {
+function present(row: Row): QueuedDelivery {
   return {
     delivery: row.delivery,
     email: row.email,

@@ -3,8 +3,8 @@
 import { notFound } from '../base/errors.ts'
 import type { Tx } from '../db/db.ts'
 import type { Page } from '../db/page.ts'
-import type { OutboundParts } from './deps.ts'
-import type { Fate } from './log/delivery-transitions.ts'
+import type { OutboundDeps } from './deps.ts'
+import type { DeliveryTransitions } from './log/delivery-transitions.ts'
 import type { Emails } from './log/emails.ts'
 import type { Queue, QueueFilter, QueueRow } from './queue.ts'
 import type { Email, RejectionReason } from './records.ts'
@@ -12,15 +12,15 @@ import { LIFETIME_MS } from './submit/acceptance.ts'
 import { AHEAD_MAX_MS } from './submit/checked-mail.ts'
 
 /** A queued delivery with its message. */
-export interface WaitingDelivery {
+export interface QueuedMessage {
   row: QueueRow
   email: Email
 }
 
-interface Parts extends OutboundParts {
+interface Deps extends OutboundDeps {
   queue: Queue
   emails: Pick<Emails, 'byN' | 'byId' | 'deliveriesOf' | 'pendingOf' | 'limitExpiry'>
-  fate: Pick<Fate, 'apply'>
+  fate: Pick<DeliveryTransitions, 'apply'>
 }
 
 /** Messages queued while the clock was wrong expire no earlier than this after its correction, ms. */
@@ -30,16 +30,16 @@ const DRAINED_AT_ONCE = 100
 /** Batches cancelled while a request to delete a mailbox waits. */
 const DRAINED_PIECES = 10
 
-export class WaitingMail {
-  readonly #parts: Parts
+export class QueuedMessages {
+  readonly #deps: Deps
 
-  constructor(parts: Parts) {
-    this.#parts = parts
+  constructor(deps: Deps) {
+    this.#deps = deps
   }
 
   /** Ordered by due time. */
-  async list(filter: QueueFilter): Promise<Page<WaitingDelivery>> {
-    const { queue, emails } = this.#parts
+  async list(filter: QueueFilter): Promise<Page<QueuedMessage>> {
+    const { queue, emails } = this.#deps
     const page = await queue.list(filter)
     const known = new Map(
       (await emails.byN([...new Set(page.items.map(({ email }) => email))])).map((email) => [email.n, email]),
@@ -53,17 +53,17 @@ export class WaitingMail {
 
   /** Retries a message now. @param id `eml_…` @returns the number of deliveries @throws ProductError not_found */
   async retry(id: string): Promise<number> {
-    const { db, clock, queue, notifier: wake } = this.#parts
+    const { db, clock, queue, notifier: wake } = this.#deps
     const email = await this.#open(id)
     return db.write((tx) => {
       tx.afterCommit(() => wake.notify('deliver'))
-      return queue.hurry(tx, email.n, clock.now())
+      return queue.retryNow(tx, email.n, clock.now())
     })
   }
 
   /** Cancels the pending deliveries of a message. @returns the number of deliveries @throws ProductError not_found */
   async drop(id: string): Promise<number> {
-    const { db, emails, fate } = this.#parts
+    const { db, emails, fate } = this.#deps
     const email = await this.#open(id)
     const pending = (await emails.deliveriesOf(email.n)).filter(({ status }) => status === 'pending')
     return db.write(async (tx) => {
@@ -75,7 +75,7 @@ export class WaitingMail {
 
   /** Rejects all pending deliveries of a mailbox in a unit of work. @returns the number of deliveries */
   async reject(tx: Tx, mailboxId: string, reason: RejectionReason, detail: string): Promise<number> {
-    const { emails, fate } = this.#parts
+    const { emails, fate } = this.#deps
     const waiting = await emails.pendingOf(tx, mailboxId)
     for (const n of waiting) await fate.apply(tx, n, { kind: 'rejected', reason, detail }, null)
     return waiting.length
@@ -83,7 +83,7 @@ export class WaitingMail {
 
   /** Cancels a batch of the pending deliveries of a deleted mailbox. @returns the number of deliveries; 0 when none is pending */
   async drain(mailboxId: string): Promise<number> {
-    const { db, emails, fate } = this.#parts
+    const { db, emails, fate } = this.#deps
     return db.write(async (tx) => {
       const waiting = await emails.pendingOf(tx, mailboxId, DRAINED_AT_ONCE)
       let dropped = 0
@@ -102,7 +102,7 @@ export class WaitingMail {
    * that the wrong clock set.
    */
   async redate(): Promise<void> {
-    const { db, clock, queue, emails, notifier: wake } = this.#parts
+    const { db, clock, queue, emails, notifier: wake } = this.#deps
     const now = clock.now()
     const limits = { earliest: now + GRACE_MS, latest: now + AHEAD_MAX_MS + LIFETIME_MS, instead: now + LIFETIME_MS }
     for (let after = 0; ; ) {
@@ -118,7 +118,7 @@ export class WaitingMail {
   }
 
   async #open(id: string): Promise<Email> {
-    const email = await this.#parts.emails.byId(id)
+    const email = await this.#deps.emails.byId(id)
     if (email === undefined || email.hash === null) throw notFound('waiting mail')
     return email
   }

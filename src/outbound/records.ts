@@ -21,7 +21,7 @@ export interface QuotaRange {
 }
 
 /** Recipients per fixed UTC window; null means no cap. */
-export interface Quotas {
+export interface ProviderQuotas {
   perSecond: QuotaRange | null
   perMinute: QuotaRange | null
   perHour: QuotaRange | null
@@ -53,7 +53,7 @@ export interface Provider {
   takesVerp: boolean
   oauthEmail: string | null
   hasRefreshToken: boolean
-  quotas: Quotas
+  quotas: ProviderQuotas
   percentage: number | null
   trackingDomain: string | null
   /** Incremented by every change of host, port, protocol, user or secret: open connections of an older version are not reused. */

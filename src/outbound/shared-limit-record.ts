@@ -33,7 +33,7 @@ export interface LimitRequest {
 }
 
 /** The stored limit of a team and its counts of today. */
-export interface Account {
+export interface SharedLimitAccount {
   enabled: boolean
   dailyLimit: number | null
   /** Reserved for hand-overs in progress. */
@@ -49,7 +49,7 @@ const NEAR = 0.8
 
 /** Decisions §3.5, "Limit computation". */
 export function stateOf(
-  { enabled, dailyLimit, sent }: Account,
+  { enabled, dailyLimit, sent }: SharedLimitAccount,
   providerId: string | null,
   pendingRequestId: string | null,
   deniedLately: boolean,

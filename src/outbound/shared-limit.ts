@@ -4,16 +4,16 @@ import { conflict, notFound, ProductError } from '../base/errors.ts'
 import { newId } from '../base/ids.ts'
 import type { Reader, Row, SqlValue, Tx } from '../db/db.ts'
 import { type Page, type PageKey, pageOf } from '../db/page.ts'
-import type { OutboundParts } from './deps.ts'
+import type { OutboundDeps } from './deps.ts'
 import type { Provider } from './records.ts'
 import {
-  type Account,
   checkDaily,
   checkNote,
   checkRaise,
   type LimitRequest,
   type LimitRequestStatus,
   presentRequest,
+  type SharedLimitAccount,
   type SharedLimitState,
   stateOf,
 } from './shared-limit-record.ts'
@@ -28,7 +28,7 @@ export interface LimitRequestFilter {
   after: PageKey | null
 }
 
-export interface SharedLimitParts extends OutboundParts {
+export interface SharedLimitDeps extends OutboundDeps {
   providers: {
     connections: {
       /** Creates the team's row of the shared account, or deactivates it. */
@@ -40,7 +40,7 @@ export interface SharedLimitParts extends OutboundParts {
 }
 
 /** A request, and the limit after the request was created or cancelled. */
-export interface Asked {
+export interface LimitRequestResult {
   request: LimitRequest
   limit: SharedLimitState
 }
@@ -48,14 +48,14 @@ export interface Asked {
 const DAY_MS = 86_400_000
 
 export class SharedLimit {
-  readonly #parts: SharedLimitParts
+  readonly #deps: SharedLimitDeps
 
-  constructor(parts: SharedLimitParts) {
-    this.#parts = parts
+  constructor(deps: SharedLimitDeps) {
+    this.#deps = deps
   }
 
   async limitOf(teamId: string): Promise<SharedLimitState> {
-    const { db, providers } = this.#parts
+    const { db, providers } = this.#deps
     const account = await this.#account(db.read, teamId)
     const shared = account.enabled ? await providers.connections.sharedOf(teamId) : undefined
     const pending = await this.pendingOf(teamId)
@@ -65,18 +65,18 @@ export class SharedLimit {
 
   /** Whether the team may send through the shared account. */
   async isEnabled(teamId: string): Promise<boolean> {
-    return (await this.#account(this.#parts.db.read, teamId)).enabled
+    return (await this.#account(this.#deps.db.read, teamId)).enabled
   }
 
   async pendingOf(teamId: string): Promise<LimitRequest | undefined> {
-    const row = await this.#pending(this.#parts.db.read, teamId)
+    const row = await this.#pending(this.#deps.db.read, teamId)
     return row && presentRequest(row)
   }
 
   /** Requests of all teams decided since a time: their owners must be notified. @param since ms */
   async decided(since: number): Promise<LimitRequest[]> {
     const sql = `SELECT * FROM limit_requests WHERE status IN ('approved', 'denied') AND decided_at >= ? ORDER BY n`
-    return (await this.#parts.db.read.all(sql, [since])).map(presentRequest)
+    return (await this.#deps.db.read.all(sql, [since])).map(presentRequest)
   }
 
   /** Newest first. */
@@ -90,7 +90,7 @@ export class SharedLimit {
     if (filter.teamId !== undefined) add('team_id = ?', filter.teamId)
     if (filter.status !== undefined) add('status = ?', filter.status)
     if (filter.after !== null) add('(created_at, n) < (?, ?)', ...filter.after)
-    const rows = await this.#parts.db.read.all(
+    const rows = await this.#deps.db.read.all(
       `SELECT * FROM limit_requests WHERE ${where.join(' AND ')} ORDER BY created_at DESC, n DESC LIMIT ?`,
       [...values, filter.limit + 1],
     )
@@ -98,8 +98,11 @@ export class SharedLimit {
   }
 
   /** @throws ProductError conflict (one is pending or was denied today, SES is off, there is no limit), validation_error */
-  async create(teamId: string, input: { reason: string | null; requestedDailyLimit: number | null }): Promise<Asked> {
-    const { db, clock, log } = this.#parts
+  async create(
+    teamId: string,
+    input: { reason: string | null; requestedDailyLimit: number | null },
+  ): Promise<LimitRequestResult> {
+    const { db, clock, log } = this.#deps
     checkNote('reason', input.reason)
     const request = await db.write(async (tx) => {
       const { enabled, dailyLimit, sent } = await this.#account(tx, teamId)
@@ -132,8 +135,8 @@ export class SharedLimit {
   }
 
   /** @throws ProductError not_found, conflict (it is no longer pending) */
-  async cancel(teamId: string, id: string): Promise<Asked> {
-    const request = await this.#parts.db.write(async (tx) => {
+  async cancel(teamId: string, id: string): Promise<LimitRequestResult> {
+    const request = await this.#deps.db.write(async (tx) => {
       const row = await tx.get('SELECT * FROM limit_requests WHERE id = ? AND team_id = ?', [id, teamId])
       return this.#decide(tx, row, { status: 'cancelled' })
     })
@@ -143,7 +146,7 @@ export class SharedLimit {
   /** Approves a request; the new limit applies immediately. @throws ProductError not_found, conflict, validation_error */
   approve(id: string, decision: { approvedDailyLimit: number; note: string | null }): Promise<LimitRequest> {
     const { approvedDailyLimit, note } = decision
-    return this.#parts.db.write(async (tx) => {
+    return this.#deps.db.write(async (tx) => {
       checkNote('decision_note', note)
       const row = await tx.get('SELECT * FROM limit_requests WHERE id = ?', [id])
       const request = await this.#decide(tx, row, { status: 'approved', approvedDailyLimit, note })
@@ -158,7 +161,7 @@ export class SharedLimit {
 
   /** Denies a request. @throws ProductError not_found, conflict, validation_error */
   deny(id: string, decision: { note: string | null }): Promise<LimitRequest> {
-    return this.#parts.db.write(async (tx) => {
+    return this.#deps.db.write(async (tx) => {
       checkNote('decision_note', decision.note)
       const row = await tx.get('SELECT * FROM limit_requests WHERE id = ?', [id])
       return this.#decide(tx, row, { status: 'denied', note: decision.note })
@@ -171,7 +174,7 @@ export class SharedLimit {
    * @throws ProductError not_found, validation_error, service_unavailable (no account is configured)
    */
   async setDaily(teamId: string, enabled: boolean, limit: number | null): Promise<SharedLimitState> {
-    const { db, directory } = this.#parts
+    const { db, directory } = this.#deps
     if ((await directory.teams.get(teamId)) === undefined) throw notFound('team')
     await db.write((tx) => this.setDailyIn(tx, teamId, { enabled, limit }))
     return this.limitOf(teamId)
@@ -182,7 +185,7 @@ export class SharedLimit {
    * @throws ProductError validation_error, service_unavailable (no account is configured)
    */
   async setDailyIn(tx: Tx, teamId: string, change: { enabled?: boolean; limit?: number | null }): Promise<void> {
-    const { config, directory, providers } = this.#parts
+    const { config, directory, providers } = this.#deps
     const before = await this.#account(tx, teamId)
     const enabled = change.enabled ?? before.enabled
     const limit = change.limit === undefined ? before.dailyLimit : change.limit
@@ -221,7 +224,7 @@ export class SharedLimit {
   }
 
   /** Days begin at 00:00 UTC: counts of another day read as 0. */
-  async #account(reader: Reader, teamId: string): Promise<Account> {
+  async #account(reader: Reader, teamId: string): Promise<SharedLimitAccount> {
     const row = await reader.get('SELECT * FROM shared_limits WHERE team_id = ?', [teamId])
     const isToday = row?.day === this.#today()
     return {
@@ -242,7 +245,7 @@ export class SharedLimit {
   }
 
   #today(): number {
-    return Math.floor(this.#parts.clock.now() / DAY_MS)
+    return Math.floor(this.#deps.clock.now() / DAY_MS)
   }
 
   #pending(reader: Reader, teamId: string): Promise<Row | undefined> {
@@ -252,7 +255,7 @@ export class SharedLimit {
   async #deniedLately(reader: Reader, teamId: string): Promise<boolean> {
     const row = await reader.get(
       `SELECT 1 AS found FROM limit_requests WHERE team_id = ? AND status = 'denied' AND decided_at > ? LIMIT 1`,
-      [teamId, this.#parts.clock.now() - DAY_MS],
+      [teamId, this.#deps.clock.now() - DAY_MS],
     )
     return row !== undefined
   }
@@ -271,7 +274,7 @@ export class SharedLimit {
       status,
       approved_daily_limit: approvedDailyLimit,
       decision_note: note,
-      decided_at: this.#parts.clock.now(),
+      decided_at: this.#deps.clock.now(),
     }
     await tx.run(
       'UPDATE limit_requests SET status = ?, approved_daily_limit = ?, decision_note = ?, decided_at = ? WHERE id = ?',

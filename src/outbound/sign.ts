@@ -3,21 +3,21 @@
 import type { KeyObject } from 'node:crypto'
 import { dkimSignatures } from '../auth/dkim-sign.ts'
 import type { DkimKey } from '../directory/dkim-keys.ts'
-import type { OutboundParts } from './deps.ts'
+import type { OutboundDeps } from './deps.ts'
 import type { Email } from './records.ts'
 
 /** Private keys kept parsed in memory; parsing one costs half as much as a signature. */
 export const READY_KEYS_MAX = 500
 
-type SignerParts = Pick<OutboundParts, 'db' | 'clock' | 'directory'>
+type SignerDeps = Pick<OutboundDeps, 'db' | 'clock' | 'directory'>
 
 export class Signer {
-  readonly #parts: SignerParts
+  readonly #deps: SignerDeps
   /** By public key, least recently used first: a key never changes, and the set of signing keys is read for each message. */
   readonly #ready = new Map<string, KeyObject>()
 
-  constructor(parts: SignerParts) {
-    this.#parts = parts
+  constructor(deps: SignerDeps) {
+    this.#deps = deps
   }
 
   /**
@@ -26,7 +26,7 @@ export class Signer {
    * @param bytes CRLF line ends
    */
   async sign(email: Pick<Email, 'teamId' | 'mailboxId' | 'from'>, bytes: Uint8Array): Promise<Uint8Array> {
-    const { db, clock, directory } = this.#parts
+    const { db, clock, directory } = this.#deps
     const domain = await directory.domains.statusFor(db.read, email, email.from.email)
     if (domain?.verificationStatus !== 'verified') return bytes
     const keys = await Promise.all((await directory.dkimKeys.signing(db.read, domain.id)).map((key) => this.#open(key)))
@@ -37,7 +37,7 @@ export class Signer {
 
   /** Null when the key has been deleted in the meantime. */
   async #open(key: DkimKey) {
-    const { db, directory } = this.#parts
+    const { db, directory } = this.#deps
     const privateKey = this.#ready.get(key.public) ?? (await directory.dkimKeys.open(db.read, key))
     if (privateKey === undefined) return null
     this.#ready.delete(key.public)

@@ -5,24 +5,24 @@ import { newId } from '../base/ids.ts'
 import type { Tx } from '../db/db.ts'
 import { Composer } from '../workers/composer.ts'
 import type { Router } from './routing/router.ts'
-import { Acceptance, type AcceptanceParts, hasRoom, mailboxFull, type Ready } from './submit/acceptance.ts'
+import { Acceptance, type AcceptanceDeps, hasRoom, mailboxFull, type Ready } from './submit/acceptance.ts'
 import { type CheckedMail, checkMail } from './submit/checked-mail.ts'
 import type { NewMail, Sender, Submitted } from './submit/new-mail.ts'
-import { Desk, type From } from './submit/sender-context.ts'
+import { type From, SenderContext } from './submit/sender-context.ts'
 
-type Parts = AcceptanceParts & { router: Pick<Router, 'defaultFrom' | 'sharedFullUntil'> }
+type Deps = AcceptanceDeps & { router: Pick<Router, 'defaultFrom' | 'sharedFullUntil'> }
 
 /** Bytes composed on this thread before it yields to the event loop: about 1 ms. */
 const TURN_BYTES = 64 * 1024
 
 export class Submitter {
-  readonly #parts: Parts
+  readonly #deps: Deps
   readonly #acceptance: Acceptance
   readonly #composer = new Composer()
 
-  constructor(parts: Parts) {
-    this.#parts = parts
-    this.#acceptance = new Acceptance(parts)
+  constructor(deps: Deps) {
+    this.#deps = deps
+    this.#acceptance = new Acceptance(deps)
   }
 
   /**
@@ -37,14 +37,14 @@ export class Submitter {
     mails: readonly NewMail[],
     extra: (tx: Tx, submitted: readonly Submitted[]) => Promise<void> = async () => {},
   ): Promise<Submitted[]> {
-    const desk = await Desk.open(this.#parts, sender).catch(expected)
+    const desk = await SenderContext.open(this.#deps, sender).catch(expected)
     if (desk instanceof ProductError) return mails.map(() => failed(desk))
     const prepared = await this.#prepareAll(desk, mails)
     const ready = prepared.filter((one): one is Ready => !(one instanceof ProductError))
     if (ready.length === 0) return prepared.map((one) => failed(one as ProductError))
     try {
-      await this.#parts.store.blobs.putAll(ready.map(({ written }) => written))
-      return await this.#parts.db.write(async (tx) => {
+      await this.#deps.store.blobs.putAll(ready.map(({ written }) => written))
+      return await this.#deps.db.write(async (tx) => {
         const accepted = await this.#acceptance.accept(tx, desk, ready)
         const submitted = prepared.map((one) => (one instanceof ProductError ? failed(one) : accepted.shift()!))
         if (submitted.some(({ kind }) => kind === 'accepted')) await extra(tx, submitted)
@@ -52,7 +52,7 @@ export class Submitter {
       })
     } catch (error) {
       if (error instanceof ProductError) throw error
-      this.#parts.log.error({ err: error }, 'mails could not be queued')
+      this.#deps.log.error({ err: error }, 'mails could not be queued')
       const unavailable = new ProductError('service_unavailable', 'The message could not be queued now; try again.')
       return prepared.map((one) => failed(one instanceof ProductError ? one : unavailable))
     }
@@ -63,7 +63,7 @@ export class Submitter {
     return this.#composer.close()
   }
 
-  async #prepareAll(desk: Desk, mails: readonly NewMail[]): Promise<(Ready | ProductError)[]> {
+  async #prepareAll(desk: SenderContext, mails: readonly NewMail[]): Promise<(Ready | ProductError)[]> {
     const prepared: (Ready | ProductError)[] = []
     let bytes = 0
     for (const mail of mails) {
@@ -78,8 +78,8 @@ export class Submitter {
   }
 
   /** Checks and composes one message, outside the transaction. @throws ProductError when it is invalid */
-  async #prepare(desk: Desk, mail: NewMail): Promise<Ready> {
-    const { clock, config } = this.#parts
+  async #prepare(desk: SenderContext, mail: NewMail): Promise<Ready> {
+    const { clock, config } = this.#deps
     const oneTo = desk.sender.source === 'batch_api'
     const rules = { now: clock.now(), extra: config.ATTACHMENT_EXTRA_EXTENSIONS, oneTo }
     const author = await desk.from(mail.from)
@@ -111,7 +111,7 @@ export class Submitter {
   /** Turns an internal error in one message into its result, so that the other messages are still accepted. */
   #explain(error: unknown): ProductError {
     if (error instanceof ProductError) return error
-    this.#parts.log.error({ err: error }, 'a mail could not be composed')
+    this.#deps.log.error({ err: error }, 'a mail could not be composed')
     return new ProductError('internal_error', 'Something went wrong on our side.')
   }
 }

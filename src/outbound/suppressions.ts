@@ -8,7 +8,7 @@ import { type PageKey, pageOf } from '../db/page.ts'
 import { SYSTEM_TEAM_ID } from '../directory/teams.ts'
 import { parseMailbox } from '../mime/address.ts'
 import { clean } from '../mime/one-line.ts'
-import type { OutboundParts } from './deps.ts'
+import type { OutboundDeps } from './deps.ts'
 import type { Page } from './records.ts'
 
 export type SuppressionReason = 'bounce' | 'complaint' | 'manual'
@@ -52,7 +52,7 @@ export class Suppressions {
   readonly #db: Db
   readonly #clock: Clock
 
-  constructor({ db, clock }: Pick<OutboundParts, 'db' | 'clock'>) {
+  constructor({ db, clock }: Pick<OutboundDeps, 'db' | 'clock'>) {
     this.#db = db
     this.#clock = clock
   }

@@ -6,14 +6,14 @@ import { SYSTEM_TEAM_ID } from '../directory/teams.ts'
 import { checkRecipient } from '../mime/compose/draft-rules.ts'
 import { plainTextHtml } from '../mime/compose/plain-html.ts'
 import { Composer } from '../workers/composer.ts'
-import type { OutboundParts } from './deps.ts'
+import type { OutboundDeps } from './deps.ts'
 import type { Emails } from './log/emails.ts'
 import type { Queue } from './queue.ts'
 import { LIFETIME_MS } from './submit/acceptance.ts'
 import type { Suppressions } from './suppressions.ts'
 
 /** A message to one person. Callers reduce untrusted text in it to one line. */
-export interface Letter {
+export interface SystemMessage {
   /** Address at one of the appliance's own domains; defaults to its own address. */
   from?: string
   to: string
@@ -23,12 +23,12 @@ export interface Letter {
 }
 
 /** A composed message whose content is stored. */
-export interface PreparedLetter {
+export interface PreparedSystemMessage {
   /** Queues it in a unit of work; does nothing when the recipient is suppressed. */
   sendIn(tx: Tx): Promise<void>
 }
 
-interface Parts extends OutboundParts {
+interface Deps extends OutboundDeps {
   emails: Pick<Emails, 'insert'>
   queue: Pick<Queue, 'add'>
   suppressions: Pick<Suppressions, 'of'>
@@ -36,22 +36,22 @@ interface Parts extends OutboundParts {
 
 const NAME = 'Mailstead'
 
-export class HouseMail {
-  readonly #parts: Parts
+export class SystemMail {
+  readonly #deps: Deps
   readonly #composer = new Composer()
 
-  constructor(parts: Parts) {
-    this.#parts = parts
+  constructor(deps: Deps) {
+    this.#deps = deps
   }
 
   /** The default From address of the appliance. */
   get address(): string {
-    return `mailstead@${this.#parts.config.MAIL_HOSTS[0]!}`
+    return `mailstead@${this.#deps.config.MAIL_HOSTS[0]!}`
   }
 
   /** Composes a message and stores its content. @throws ProductError validation_error for an invalid address */
-  async prepare(letter: Letter): Promise<PreparedLetter> {
-    const { clock, directory, store } = this.#parts
+  async prepare(letter: SystemMessage): Promise<PreparedSystemMessage> {
+    const { clock, directory, store } = this.#deps
     const now = clock.now()
     // Our own address is not checked, because a trial runs at `localhost` and the caller cannot fix that.
     const from = { email: letter.from ?? this.address, name: NAME }
@@ -81,9 +81,9 @@ export class HouseMail {
   }
 
   /** Prepares a message and queues it in its own unit of work. */
-  async send(letter: Letter): Promise<void> {
+  async send(letter: SystemMessage): Promise<void> {
     const prepared = await this.prepare(letter)
-    await this.#parts.db.write((tx) => prepared.sendIn(tx))
+    await this.#deps.db.write((tx) => prepared.sendIn(tx))
   }
 
   close(): Promise<void> {
@@ -91,7 +91,7 @@ export class HouseMail {
   }
 
   async #send(tx: Tx, email: Parameters<Emails['insert']>[1]): Promise<void> {
-    const { emails, queue, suppressions, notifier: wake } = this.#parts
+    const { emails, queue, suppressions, notifier: wake } = this.#deps
     if ((await suppressions.of(tx, SYSTEM_TEAM_ID, email.recipients)).size > 0) return
     const accepted = await emails.insert(tx, email)
     await queue.add(tx, accepted.email, accepted.deliveries, email.queuedAt)

@@ -9,12 +9,12 @@ import { composeContent } from '../mime/compose/outgoing-content.ts'
 import type { Identity } from '../store/identities.ts'
 import { type ArrivedCopy, type DueAnswer, isInForce, type VacationResponse } from '../store/vacations.ts'
 import { isBounceDomain, readBounceAddress } from './bounce-address.ts'
-import type { OutboundParts } from './deps.ts'
+import type { OutboundDeps } from './deps.ts'
 import type { Emails, NewEmail } from './log/emails.ts'
 import type { Queue } from './queue.ts'
 import type { Suppressions } from './suppressions.ts'
 
-interface Parts extends OutboundParts {
+interface Deps extends OutboundDeps {
   emails: Pick<Emails, 'insert' | 'byN'>
   queue: Pick<Queue, 'add'>
   suppressions: Pick<Suppressions, 'of'>
@@ -29,16 +29,16 @@ const PAGE = 100
 const BARE_SUBJECT = 'Automatic reply'
 
 export class VacationReplies {
-  readonly #parts: Parts
+  readonly #deps: Deps
   #running: Promise<number> | undefined
 
-  constructor(parts: Parts) {
-    this.#parts = parts
+  constructor(deps: Deps) {
+    this.#deps = deps
   }
 
   /** Records which copies stored by a unit of work need a response; see `Vacations.note`. Does nothing while the feature is gated. */
   async note(tx: Tx, copies: readonly ArrivedCopy[]): Promise<void> {
-    const { store, notifier: wake, config } = this.#parts
+    const { store, notifier: wake, config } = this.#deps
     if (config.MAILBOX_GATED.includes('vacation_response')) return
     let isDue = false
     for (const copy of copies) if (await store.vacations.note(tx, copy)) isDue = true
@@ -58,7 +58,7 @@ export class VacationReplies {
   }
 
   async #runOnce(): Promise<number> {
-    const { store, log } = this.#parts
+    const { store, log } = this.#deps
     let sent = 0
     for (let after = 0; ; ) {
       const page = await store.vacations.due(after, PAGE)
@@ -75,7 +75,7 @@ export class VacationReplies {
   }
 
   async #answer(due: DueAnswer): Promise<boolean> {
-    const { db, store, emails, queue, suppressions, notifier: wake } = this.#parts
+    const { db, store, emails, queue, suppressions, notifier: wake } = this.#deps
     const email = await this.#prepare(due).catch((error: unknown) => this.#giveUp(error))
     return db.write(async (tx) => {
       if (!(await store.vacations.settle(tx, due.n)) || email === null) return false
@@ -90,13 +90,13 @@ export class VacationReplies {
   /** Drops a response with an invalid address: the sender chose it, so a retry fails too. @throws any other error */
   #giveUp(error: unknown): null {
     if (!(error instanceof ProductError) || error.code === 'service_unavailable') throw error
-    this.#parts.log.info({ err: error }, 'a vacation response cannot be addressed')
+    this.#deps.log.info({ err: error }, 'a vacation response cannot be addressed')
     return null
   }
 
   /** Composes a response and stores its content; null when it is no longer wanted or has no recipient. */
   async #prepare(due: DueAnswer): Promise<NewEmail | null> {
-    const { clock, db, directory, store } = this.#parts
+    const { clock, db, directory, store } = this.#deps
     if (clock.now() - due.createdAt > STALE_MS) return null
     const mailboxId = await store.accounts.mailboxOf(due.account)
     const mailbox = mailboxId === undefined ? undefined : await directory.mailboxes.byId(mailboxId)
@@ -118,7 +118,7 @@ export class VacationReplies {
    * sent that message, because no mailbox reads the response.
    */
   async #reader(address: string): Promise<string | null> {
-    const { vault, config, emails } = this.#parts
+    const { vault, config, emails } = this.#deps
     if (!isBounceDomain(config, address.slice(address.lastIndexOf('@') + 1))) return address
     const n = readBounceAddress(vault, config, address)
     const email = n === null ? undefined : (await emails.byN([n]))[0]
@@ -129,7 +129,7 @@ export class VacationReplies {
     mailbox: Mailbox,
     answer: { due: DueAnswer; response: VacationResponse; identity: Identity; to: string },
   ): Promise<NewEmail> {
-    const { clock, directory, store, db } = this.#parts
+    const { clock, directory, store, db } = this.#deps
     const { due, response, identity } = answer
     const now = clock.now()
     const id = newId('email')

@@ -3,7 +3,7 @@
 import { Type } from 'typebox'
 import { type PageAnswer, route } from '../http/route.ts'
 import { Words } from '../http/schema.ts'
-import type { OAuth, Visit } from '../outbound/oauth/oauth.ts'
+import type { OAuth, OAuthCallbackResult } from '../outbound/oauth/oauth.ts'
 import { htmlPage, onwardPage, type PageContent } from './html.ts'
 
 const AGAIN = 'To try again, start the connection again from where you came.'
@@ -46,7 +46,7 @@ async function completeConnection(
   type: 'gmail_api' | 'outlook_api',
   query: Query,
   failed: (error: unknown) => void,
-): Promise<Visit> {
+): Promise<OAuthCallbackResult> {
   try {
     return await oauth.callback(type, query)
   } catch (error) {
@@ -55,7 +55,7 @@ async function completeConnection(
   }
 }
 
-function pageOf(outcome: Visit): PageAnswer {
+function pageOf(outcome: OAuthCallbackResult): PageAnswer {
   switch (outcome.kind) {
     case 'connected':
       return connected(outcome)
@@ -86,7 +86,7 @@ function pageOf(outcome: Visit): PageAnswer {
   }
 }
 
-function connected(outcome: Extract<Visit, { kind: 'connected' }>): PageAnswer {
+function connected(outcome: Extract<OAuthCallbackResult, { kind: 'connected' }>): PageAnswer {
   const { provider, redirectAfter } = outcome
   const content = wayBack(outcome, 'The account is connected', [
     `${provider.oauthEmail} can be sent from as "${provider.name}" as soon as the connection has been checked.`,

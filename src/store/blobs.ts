@@ -12,7 +12,7 @@ const decompress = promisify(zstdDecompress)
 export const SWEEP_GRACE_MS = 60 * 60 * 1000
 const SWEEP_BATCH = 500
 
-export interface Content {
+export interface StoredContent {
   /** SHA-256 of its bytes. */
   hash: Uint8Array
   sizeBytes: number
@@ -26,7 +26,7 @@ export interface NamedContent {
 }
 
 /** Content that is kept: what it measures, and how much of it is there. Bytes. */
-export interface KeptContent {
+export interface StoredSize {
   hash: Uint8Array
   sizeBytes: number
   heldBytes: number
@@ -47,7 +47,7 @@ export class Blobs {
   }
 
   /** The same for many contents in one unit of work. */
-  putAll(contents: readonly Content[]): Promise<void> {
+  putAll(contents: readonly StoredContent[]): Promise<void> {
     const now = this.#clock.now()
     return this.#db.write(async (tx) => {
       for (const content of contents) await keep(tx, content, now)
@@ -139,7 +139,7 @@ export class Blobs {
   }
 }
 
-async function keep(tx: Tx, { hash, sizeBytes, chunks }: Content, now: number): Promise<void> {
+async function keep(tx: Tx, { hash, sizeBytes, chunks }: StoredContent, now: number): Promise<void> {
   const { changes } = await tx.run('INSERT OR IGNORE INTO blobs (hash, size_bytes, stored_at) VALUES (?, ?, ?)', [
     hash,
     sizeBytes,
@@ -155,7 +155,7 @@ async function keep(tx: Tx, { hash, sizeBytes, chunks }: Content, now: number): 
 }
 
 /** The next contents after `after` (no bytes at first), at most `limit`: for a check of the whole file. */
-export function keptContents(reader: Reader, after: Uint8Array, limit: number): Promise<KeptContent[]> {
+export function keptContents(reader: Reader, after: Uint8Array, limit: number): Promise<StoredSize[]> {
   return reader.all(
     `SELECT hash, size_bytes AS sizeBytes,
        (SELECT coalesce(sum(c.size_bytes), 0) FROM chunks c WHERE c.hash = b.hash) AS heldBytes

@@ -12,25 +12,25 @@ const ACCOUNTS_AT_ONCE = 100
 /** Rows forgotten in one unit of work. */
 const PIECE = 500
 
-interface Parts {
+interface Deps {
   db: Db
   clock: Clock
   accounts: Accounts
 }
 
 export class ChangeHistory {
-  readonly #parts: Parts
+  readonly #deps: Deps
 
-  constructor(parts: Parts) {
-    this.#parts = parts
+  constructor(deps: Deps) {
+    this.#deps = deps
   }
 
   /** Forgets in every account what may be forgotten, in pieces. @returns how many changes */
   async prune(signal: AbortSignal): Promise<number> {
-    const before = this.#parts.clock.now() - KEPT_MS
+    const before = this.#deps.clock.now() - KEPT_MS
     let forgotten = 0
     for (let after = 0; !signal.aborted; ) {
-      const accounts = await this.#parts.accounts.numbers({ after, limit: ACCOUNTS_AT_ONCE })
+      const accounts = await this.#deps.accounts.numbers({ after, limit: ACCOUNTS_AT_ONCE })
       for (const account of accounts) {
         for (const type of CHANGE_TYPES) forgotten += await this.#pruneType(account, type, before, signal)
       }
@@ -41,7 +41,7 @@ export class ChangeHistory {
   }
 
   async #pruneType(account: number, type: ChangeType, before: number, signal: AbortSignal): Promise<number> {
-    const { db } = this.#parts
+    const { db } = this.#deps
     const keptFrom = await keptFromOf(db.scan, account, type, before)
     let forgotten = 0
     while (keptFrom !== undefined && !signal.aborted) {

@@ -8,20 +8,20 @@ import type { Blobs } from './blobs.ts'
 import { folderIdsOf } from './folders.ts'
 import {
   accountWithUnnamed,
+  type BlobRange,
   contentNamed,
   hasUnnamed,
   heldAmong,
   holdersOf,
-  type KeptFile,
   keptFile,
   nameNext,
-  type Place,
+  type StoredAttachment,
 } from './messages/contents.ts'
 import type { Account, Attachment } from './records.ts'
 import { threadIdsOf } from './threads/numbers.ts'
 import type { Upload, Uploads } from './uploads.ts'
 
-export type { Place } from './messages/contents.ts'
+export type { BlobRange } from './messages/contents.ts'
 
 // A name costs some 10 µs: a piece holds others up no longer than a delivery does.
 const NAMED_AT_ONCE = 200
@@ -36,7 +36,7 @@ export type ContentSource =
   | { kind: 'attachment'; messageId: string; partId: string }
   | { kind: 'upload'; uploadId: string }
 
-export interface HeldContent {
+export interface FoundContent {
   /** SHA-256 of the content, decoded. */
   hash: Uint8Array
   /** Decoded. */
@@ -44,7 +44,7 @@ export interface HeldContent {
   type: string
   filename: string
   source: ContentSource
-  place: Place
+  place: BlobRange
 }
 
 /** A file with an id of its own: one in a mail, or an upload, which belongs to no mail. */
@@ -55,11 +55,11 @@ export interface StoredFile extends Omit<Attachment, 'messageId' | 'partId'> {
   createdAt: number
   /** When it goes by itself (ms); null: not before its message does. */
   expiresAt: number | null
-  place: Place
+  place: BlobRange
 }
 
 /** What names a content, as public ids. */
-export interface Matches {
+export interface ContentReferences {
   found: boolean
   messages: string[]
   threads: string[]
@@ -67,13 +67,13 @@ export interface Matches {
 }
 
 /** Bytes as they are stored. */
-export interface StoredBytes {
+export interface EncodedBytes {
   bytes: Uint8Array
   /** Content-Transfer-Encoding they are in; null: none. */
   encoding: string | null
 }
 
-interface Parts {
+interface Deps {
   db: Db
   blobs: Blobs
   accounts: Accounts
@@ -82,16 +82,16 @@ interface Parts {
 }
 
 export class Contents {
-  readonly #parts: Parts
+  readonly #deps: Deps
 
-  constructor(parts: Parts) {
-    this.#parts = parts
+  constructor(deps: Deps) {
+    this.#deps = deps
   }
 
   /** The newest content of that public name; undefined when the mailbox holds none. */
-  async find(account: Account, blobId: string): Promise<HeldContent | undefined> {
+  async find(account: Account, blobId: string): Promise<FoundContent | undefined> {
     await this.#nameAll(account)
-    const { db, uploads } = this.#parts
+    const { db, uploads } = this.#deps
     const kept = await contentNamed(db.read, account, blobId)
     if (kept === undefined) return uploaded(await uploads.byBlobId(account, blobId))
     const { messageId, partId, ...content } = kept
@@ -102,16 +102,16 @@ export class Contents {
 
   /** A file by its id; undefined when the mailbox has none of that id. */
   async file(account: Account, id: string): Promise<StoredFile | undefined> {
-    const kept: KeptFile | undefined = await keptFile(this.#parts.db.read, account, id)
+    const kept: StoredAttachment | undefined = await keptFile(this.#deps.db.read, account, id)
     if (kept !== undefined) return { ...kept, expiresAt: null }
-    const upload = await this.#parts.uploads.get(account, id)
+    const upload = await this.#deps.uploads.get(account, id)
     return upload && uploadedFile(upload)
   }
 
   /** Whether the mailbox holds content of that public name, and what names it: of messages the newest HOLDERS_MAX. */
-  async lookUp(account: Account, blobId: string): Promise<Matches> {
+  async lookUp(account: Account, blobId: string): Promise<ContentReferences> {
     await this.#nameAll(account)
-    const { db, uploads } = this.#parts
+    const { db, uploads } = this.#deps
     const holders = await holdersOf(db.read, account, blobId, HOLDERS_MAX)
     if (holders.length === 0) {
       const upload = await uploads.byBlobId(account, blobId)
@@ -131,13 +131,13 @@ export class Contents {
   }
 
   /** The bytes as they are stored, in one piece: for contents known to be small enough. */
-  async stored({ blob, start, end, encoding }: Place): Promise<StoredBytes> {
-    return { bytes: await this.#parts.blobs.bytes(blob, start, end), encoding }
+  async stored({ blob, start, end, encoding }: BlobRange): Promise<EncodedBytes> {
+    return { bytes: await this.#deps.blobs.bytes(blob, start, end), encoding }
   }
 
   /** Decoded bytes from `start` to `end` (exclusive), some stretch in memory at a time. */
-  read(place: Place, start: number, end: number): AsyncIterable<Uint8Array> {
-    const { blobs } = this.#parts
+  read(place: BlobRange, start: number, end: number): AsyncIterable<Uint8Array> {
+    const { blobs } = this.#deps
     const decoder = decodeStream(place.encoding)
     if (decoder === null) return blobs.read(place.blob, place.start + start, place.start + end)
     return decoded(blobs.read(place.blob, place.start, place.end), decoder, start, end)
@@ -147,8 +147,8 @@ export class Contents {
   async nameOld(signal: AbortSignal): Promise<number> {
     let named = 0
     while (!signal.aborted) {
-      const n = await accountWithUnnamed(this.#parts.db.read)
-      const mailboxId = n === undefined ? undefined : await this.#parts.accounts.mailboxOf(n)
+      const n = await accountWithUnnamed(this.#deps.db.read)
+      const mailboxId = n === undefined ? undefined : await this.#deps.accounts.mailboxOf(n)
       if (n === undefined || mailboxId === undefined) break
       named += await this.#nameAll({ n, mailboxId }, signal)
     }
@@ -156,7 +156,7 @@ export class Contents {
   }
 
   async #nameAll({ n, mailboxId }: Pick<Account, 'n' | 'mailboxId'>, signal?: AbortSignal): Promise<number> {
-    const { db, names } = this.#parts
+    const { db, names } = this.#deps
     let named = 0
     while (signal?.aborted !== true && (await hasUnnamed(db.read, n))) {
       named += await db.write((tx) => nameNext(tx, n, names.of(mailboxId), NAMED_AT_ONCE))
@@ -178,7 +178,7 @@ export async function heldNames(
   return held
 }
 
-function uploaded(upload: Upload | undefined): HeldContent | undefined {
+function uploaded(upload: Upload | undefined): FoundContent | undefined {
   if (upload === undefined) return undefined
   const { sha256: hash, sizeBytes, contentType: type, filename } = upload
   return { hash, sizeBytes, type, filename, source: { kind: 'upload', uploadId: upload.id }, place: placeOf(upload) }
@@ -198,7 +198,7 @@ export function uploadedFile(upload: Upload): StoredFile {
   }
 }
 
-function placeOf({ sha256, sizeBytes }: Upload): Place {
+function placeOf({ sha256, sizeBytes }: Upload): BlobRange {
   return { blob: sha256, start: 0, end: sizeBytes, encoding: null, charset: null }
 }
 

@@ -9,17 +9,17 @@ import type { Accounts } from './accounts.ts'
 import type { BlobNames } from './blob-names.ts'
 import type { Blobs } from './blobs.ts'
 import type { ChangeLedger } from './changes.ts'
-import { type Filing, fileBy } from './filing.ts'
+import { type DeliveryFolders, resolveFolders } from './filing.ts'
 import type { Folders } from './folders.ts'
 import type { FolderEdits } from './folders-edit.ts'
 import { flagsOf } from './messages/keywords.ts'
-import { takeIn } from './place.ts'
+import { storeMessage } from './place.ts'
 import { RecentCopies } from './recent-copies.ts'
 import type { Account, MessageAuthentication } from './records.ts'
 import type { Joined } from './threads/join.ts'
 
 /** The mail as it was inspected, and the envelope it came in. */
-export interface ArrivedMail {
+export interface IncomingMessage {
   inspection: Inspection
   /** "" for the null sender. */
   mailFrom: string
@@ -68,7 +68,7 @@ export interface Delivered {
 /** Ends links that sign in, by their secrets, in the unit of work that makes the message readable. */
 export type CloseLinks = (tx: Tx, tokens: readonly string[]) => Promise<void>
 
-interface Parts {
+interface Deps {
   db: Db
   clock: Clock
   accounts: Accounts
@@ -81,12 +81,12 @@ interface Parts {
 }
 
 export class Deliverer {
-  readonly #parts: Parts
+  readonly #deps: Deps
   readonly #copies: RecentCopies
 
-  constructor(parts: Parts) {
-    this.#parts = parts
-    this.#copies = new RecentCopies(parts.clock)
+  constructor(deps: Deps) {
+    this.#deps = deps
+    this.#copies = new RecentCopies(deps.clock)
   }
 
   /**
@@ -95,11 +95,11 @@ export class Deliverer {
    * @returns the outcomes in the order of the targets, after the commit
    */
   async deliver(
-    mail: ArrivedMail,
+    mail: IncomingMessage,
     targets: readonly DeliverTarget[],
     note: (tx: Tx, delivered: Delivered[]) => Promise<void>,
   ): Promise<Delivered[]> {
-    const { db, blobs, closeLinks } = this.#parts
+    const { db, blobs, closeLinks } = this.#deps
     const { hash, sizeBytes, chunks, linkTokens } = mail.inspection
     if (targets.some((target) => !isDiscarded(target))) await blobs.put(hash, sizeBytes, chunks)
     return db.write(async (tx) => {
@@ -118,8 +118,8 @@ export class Deliverer {
     return this.#copies.purgeIn(tx, account.n, limit)
   }
 
-  async #one(tx: Tx, mail: ArrivedMail, target: DeliverTarget): Promise<Delivered> {
-    const { accounts, clock } = this.#parts
+  async #one(tx: Tx, mail: IncomingMessage, target: DeliverTarget): Promise<Delivered> {
+    const { accounts, clock } = this.#deps
     const account = await accounts.byMailbox(target.mailboxId, tx)
     if (!account) throw new Error(`Mailbox ${target.mailboxId} has no account.`)
     const copy = {
@@ -161,16 +161,16 @@ export class Deliverer {
   async #keep(
     tx: Tx,
     account: Account,
-    mail: ArrivedMail,
+    mail: IncomingMessage,
     target: DeliverTarget,
-  ): Promise<{ id: string; filing: Filing; attachmentIds: string[]; joined: Joined }> {
-    const { clock, folders, names } = this.#parts
+  ): Promise<{ id: string; filing: DeliveryFolders; attachmentIds: string[]; joined: Joined }> {
+    const { clock, folders, names } = this.#deps
     const { inspection, receivedAt } = mail
     const id = newId('message')
     const usual = await folders.byRole(account.n, target.junk ? 'junk' : 'inbox', tx)
-    const filing = await fileBy(tx, this.#parts, account, { ruling: target.ruling ?? null, usual })
+    const filing = await resolveFolders(tx, this.#deps, account, { ruling: target.ruling ?? null, usual })
     const { keywords } = filing
-    const { attachmentIds, joined } = await takeIn(tx, this.#parts, {
+    const { attachmentIds, joined } = await storeMessage(tx, this.#deps, {
       id,
       account: account.n,
       folders: filing.folders,
@@ -195,6 +195,6 @@ function isDiscarded({ ruling }: DeliverTarget): boolean {
   return ruling?.targets.length === 0
 }
 
-function isJunk({ folders }: Filing): boolean {
+function isJunk({ folders }: DeliveryFolders): boolean {
   return folders.every(({ role }) => role === 'junk')
 }

@@ -11,7 +11,7 @@ import type { MessageEdits } from './messages/edits.ts'
 const FOLDERS_AT_ONCE = 100
 const PIECE = 100
 
-interface Parts {
+interface Deps {
   db: Db
   accounts: Accounts
   edits: MessageEdits
@@ -19,11 +19,11 @@ interface Parts {
 
 type Old = Awaited<ReturnType<typeof foldersFiledBefore>>[number]
 
-export class Emptying {
-  readonly #parts: Parts
+export class TrashRetention {
+  readonly #deps: Deps
 
-  constructor(parts: Parts) {
-    this.#parts = parts
+  constructor(deps: Deps) {
+    this.#deps = deps
   }
 
   /**
@@ -36,7 +36,7 @@ export class Emptying {
     let taken = 0
     for (let after = 0; !signal.aborted; ) {
       const page = { after, limit: FOLDERS_AT_ONCE }
-      const folders = await foldersFiledBefore(this.#parts.db.scan, HIDDEN_ROLES, before, page)
+      const folders = await foldersFiledBefore(this.#deps.db.scan, HIDDEN_ROLES, before, page)
       for (const folder of folders) taken += await this.#empty(folder, before, signal)
       if (folders.length < FOLDERS_AT_ONCE) break
       after = folders.at(-1)!.n
@@ -57,12 +57,12 @@ export class Emptying {
 
   /** What was thrown away by a wrong clock is not taken for old, nor kept for years. @param limits ms */
   async redate(limits: { now: number; earliest: number; slackMs: number }): Promise<void> {
-    await this.#parts.db.write((tx) => redateFiled(tx, HIDDEN_ROLES, limits))
+    await this.#deps.db.write((tx) => redateFiled(tx, HIDDEN_ROLES, limits))
   }
 
   /** The next piece behind a UID. */
   #piece({ n, id, account }: Old, before: number, after: number) {
-    const { db, accounts, edits } = this.#parts
+    const { db, accounts, edits } = this.#deps
     return db.write(async (tx) => {
       const owner = await accounts.byNumber(account, tx)
       const rows = await filedBefore(tx, n, before, { after, limit: PIECE })

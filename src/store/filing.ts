@@ -8,7 +8,7 @@ import { checkFolderName, DEPTH_MAX, FOLDERS_MAX, type FolderEdits } from './fol
 import type { Account } from './records.ts'
 
 /** What is to become of one copy. */
-export interface Filing {
+export interface DeliveryFolders {
   /** None: it is thrown away. */
   folders: FolderKey[]
   keywords: string[]
@@ -16,7 +16,7 @@ export interface Filing {
   fault: string | null
 }
 
-interface Parts {
+interface Deps {
   folders: Folders
   folderEdits: FolderEdits
 }
@@ -30,7 +30,7 @@ interface Known {
 type Named = FolderKey & { path: string }
 
 /** Says that a script cannot be followed; its message is one sentence. */
-class NoSuchPlace extends Error {}
+class FolderUnavailable extends Error {}
 
 /** A folder that is to be made: its parent is there already, or made before it. */
 interface Missing {
@@ -62,22 +62,22 @@ export function scriptEvidence(
  * RFC 5228 2.10.6: where that cannot be done the mail goes where it would have gone without a script.
  * @param usual the folder a mail goes into that no script files
  */
-export async function fileBy(
+export async function resolveFolders(
   tx: Tx,
-  parts: Parts,
+  deps: Deps,
   account: Account,
   { ruling, usual }: { ruling: SieveOutcome | null; usual: FolderKey },
-): Promise<Filing> {
-  const plainly = (fault: string | null): Filing => ({ folders: [usual], keywords: [], fault })
+): Promise<DeliveryFolders> {
+  const plainly = (fault: string | null): DeliveryFolders => ({ folders: [usual], keywords: [], fault })
   if (ruling === null || ruling.error !== null) return plainly(ruling?.error ?? null)
   const { targets: places, keywords } = ruling
   try {
     const folders = places.some(({ kind }) => kind === 'folder')
-      ? await foldersOf(tx, parts, account, places, usual)
+      ? await foldersOf(tx, deps, account, places, usual)
       : places.map(() => usual)
     return { folders, keywords, fault: null }
   } catch (error) {
-    if (!(error instanceof NoSuchPlace)) throw error
+    if (!(error instanceof FolderUnavailable)) throw error
     return plainly(error.message)
   }
 }
@@ -90,7 +90,7 @@ export async function existing(folders: Folders, account: Account, paths: readon
 
 async function foldersOf(
   tx: Tx,
-  { folders, folderEdits }: Parts,
+  { folders, folderEdits }: Deps,
   account: Account,
   places: readonly FilingTarget[],
   usual: FolderKey,
@@ -99,7 +99,7 @@ async function foldersOf(
   // Looked at as a whole first: nothing is made for a script that fails in the end.
   const missing = places.flatMap((place) => (place.kind === 'folder' ? missingFor(known, place) : []))
   if (known.byPath.size + missing.length > FOLDERS_MAX)
-    throw new NoSuchPlace('There are too many folders to make one more.')
+    throw new FolderUnavailable('There are too many folders to make one more.')
   for (const { parent, name } of missing) {
     const path = parent === '' ? name : `${parent}/${name}`
     if (find(known, path)) continue
@@ -114,9 +114,9 @@ async function foldersOf(
 /** The folders on the way to a place that are not there, the outer ones first. @throws NoSuchPlace */
 function missingFor(known: Known, { path, create }: FilingTarget & { kind: 'folder' }): Missing[] {
   if (find(known, path)) return []
-  if (!create) throw new NoSuchPlace(`There is no folder "${path.slice(0, 100)}".`)
+  if (!create) throw new FolderUnavailable(`There is no folder "${path.slice(0, 100)}".`)
   const names = path.split('/')
-  if (names.length > DEPTH_MAX) throw new NoSuchPlace(`Folders lie in one another ${DEPTH_MAX} deep at most.`)
+  if (names.length > DEPTH_MAX) throw new FolderUnavailable(`Folders lie in one another ${DEPTH_MAX} deep at most.`)
   const missing = names.map((name, index) => ({ parent: names.slice(0, index).join('/'), name }))
   return missing.filter(({ name }, index) => {
     if (find(known, names.slice(0, index + 1).join('/'))) return false
@@ -130,7 +130,7 @@ function checkName(name: string): void {
     checkFolderName(name)
   } catch (error) {
     if (!(error instanceof ProductError)) throw error
-    throw new NoSuchPlace(`No folder can be made of that name: ${error.message}`)
+    throw new FolderUnavailable(`No folder can be made of that name: ${error.message}`)
   }
 }
 

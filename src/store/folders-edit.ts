@@ -39,7 +39,7 @@ const COLUMNS = 'n, id, parent, name, role, sort_order, total_messages'
 
 type Row = Pick<FolderRow, 'n' | 'id' | 'parent' | 'name' | 'role' | 'sort_order' | 'total_messages'>
 
-interface Parts {
+interface Deps {
   db: Db
   clock: Clock
   accounts: Accounts
@@ -48,15 +48,15 @@ interface Parts {
 }
 
 export class FolderEdits {
-  readonly #parts: Parts
+  readonly #deps: Deps
 
-  constructor(parts: Parts) {
-    this.#parts = parts
+  constructor(deps: Deps) {
+    this.#deps = deps
   }
 
   /** @returns its id @throws ProductError validation_error, conflict (the name is taken, or there are too many) */
   create(account: Account, folder: NewFolder): Promise<string> {
-    return this.#parts.db.write((tx) => this.createIn(tx, account, folder))
+    return this.#deps.db.write((tx) => this.createIn(tx, account, folder))
   }
 
   /** The same inside a unit of work of the caller. */
@@ -67,7 +67,7 @@ export class FolderEdits {
     const parent = parentId === null ? null : parentOf(rows, parentId)
     checkPlace(rows, parent, 1)
     refuseTaken(rows, parent, name, null)
-    const now = this.#parts.clock.now()
+    const now = this.#deps.clock.now()
     const id = newId('folder')
     const newest = await tx.get<{ n: number | null }>('SELECT max(n) AS n FROM folders')
     // A number is given once as long as the ledger tells of it.
@@ -89,7 +89,7 @@ export class FolderEdits {
    * @throws ProductError not_found, validation_error (also for a cycle), conflict (a role folder is renamed or moved, a name is taken)
    */
   async update(account: Account, id: string, change: FolderChange, check: (tx: Tx) => Promise<void>): Promise<void> {
-    await this.#parts.db.write(async (tx) => {
+    await this.#deps.db.write(async (tx) => {
       await check(tx)
       const rows = await this.#rows(tx, account)
       const row = rows.find((one) => one.id === id)
@@ -109,14 +109,7 @@ export class FolderEdits {
       refuseTaken(rows, under, name, row.n)
       await tx.run(
         `UPDATE folders SET name = ?, parent = ?, sort_order = ?, is_subscribed = coalesce(?, is_subscribed), updated_at = ? WHERE n = ?`,
-        [
-          name,
-          parentN,
-          change.sortOrder ?? row.sort_order,
-          change.isSubscribed ?? null,
-          this.#parts.clock.now(),
-          row.n,
-        ],
+        [name, parentN, change.sortOrder ?? row.sort_order, change.isSubscribed ?? null, this.#deps.clock.now(), row.n],
       )
       // Paths below change with it.
       const touched = isMoved || name !== row.name ? [row, ...below(rows, row.n)] : [row]
@@ -141,7 +134,7 @@ export class FolderEdits {
     onMessages: OnMessages,
     check: (tx: Tx) => Promise<void>,
   ): Promise<number> {
-    const { db, edits } = this.#parts
+    const { db, edits } = this.#deps
     let left: number | null = null
     for (let moved = 0; ; ) {
       const ids = await db.write(async (tx) => {
@@ -178,7 +171,7 @@ export class FolderEdits {
   }
 
   async #tell(tx: Tx, account: Account, told: readonly Change[]): Promise<void> {
-    const { accounts, changes, clock } = this.#parts
+    const { accounts, changes, clock } = this.#deps
     const seq = await accounts.advance(tx, account.n, ['folders'], { bytes: 0, messages: 0 })
     await changes.record(tx, account.n, seq, told, clock.now())
   }

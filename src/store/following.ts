@@ -10,7 +10,7 @@ import type { Accounts } from './accounts.ts'
 import type { Account } from './records.ts'
 
 /** Somebody who follows a mailbox. */
-export interface Follower {
+export interface ChangeSubscriber {
   /** Something changed, or may have. @param received mails that came meanwhile; of very many the first */
   moved(account: Account, received: readonly ReceivedMessage[]): void
   /** The house closes: nothing more is told. */
@@ -24,7 +24,7 @@ export const LOOK_EVERY_MS = 5_000
 /** Mails told one by one at a time; of more the state alone tells. */
 export const RECEIVED_MAX = 100
 
-interface Parts {
+interface Deps {
   clock: Clock
   log: Log
   notifier: Notifier
@@ -33,18 +33,18 @@ interface Parts {
 }
 
 /** A mailbox somebody follows. */
-interface Followed {
+interface SubscribedAccount {
   /** As it was told the last time. */
   account: Account
-  followers: Set<Follower>
+  followers: Set<ChangeSubscriber>
   received: ReceivedMessage[]
 }
 
-export class Following implements Service {
+export class ChangeFeed implements Service {
   readonly name = 'following'
-  readonly #parts: Parts
+  readonly #deps: Deps
   /** By number of the account. */
-  readonly #followed = new Map<number, Followed>()
+  readonly #followed = new Map<number, SubscribedAccount>()
   /** Last event that was looked at; null while nobody follows. */
   #last: number | null = null
   /** Accounts that changed, or may have, and the time until they are told. */
@@ -56,12 +56,12 @@ export class Following implements Service {
   #looking: Timer | undefined
   #stopped = false
 
-  constructor(parts: Parts) {
-    this.#parts = parts
+  constructor(deps: Deps) {
+    this.#deps = deps
   }
 
   async start(): Promise<void> {
-    this.#unlisten = this.#parts.notifier.listen('accounts', (numbers) => {
+    this.#unlisten = this.#deps.notifier.listen('accounts', (numbers) => {
       for (const n of numbers) this.#mark(n)
     })
   }
@@ -83,21 +83,21 @@ export class Following implements Service {
    * @returns what ends it
    * @throws ProductError service_unavailable when the house is closing
    */
-  async follow(account: Account, follower: Follower): Promise<() => void> {
+  async follow(account: Account, follower: ChangeSubscriber): Promise<() => void> {
     if (this.#last === null) {
-      const newest = await this.#parts.received.newest()
+      const newest = await this.#deps.received.newest()
       this.#last ??= newest
     }
     if (this.#stopped) throw new ProductError('service_unavailable', 'The appliance is closing.')
     const followed = this.#followed.get(account.n) ?? { account, followers: new Set(), received: [] }
     this.#followed.set(account.n, followed)
     followed.followers.add(follower)
-    this.#looking ??= this.#parts.clock.every(LOOK_EVERY_MS, () => this.#inTurn(() => this.#look()))
+    this.#looking ??= this.#deps.clock.every(LOOK_EVERY_MS, () => this.#inTurn(() => this.#look()))
     this.#mark(account.n)
     return () => this.#leave(account.n, follower)
   }
 
-  #leave(n: number, follower: Follower): void {
+  #leave(n: number, follower: ChangeSubscriber): void {
     const followed = this.#followed.get(n)
     if (followed === undefined) return
     followed.followers.delete(follower)
@@ -120,7 +120,7 @@ export class Following implements Service {
     if (!this.#followed.has(n)) return
     this.#moved.add(n)
     // Everybody is told in one go: what that costs does not depend on how many mailboxes change.
-    this.#telling ??= this.#parts.clock.after(COALESCE_MS, () => {
+    this.#telling ??= this.#deps.clock.after(COALESCE_MS, () => {
       this.#telling = undefined
       this.#inTurn(() => this.#tell())
     })
@@ -128,13 +128,13 @@ export class Following implements Service {
 
   #inTurn(work: () => Promise<void>): void {
     this.#turn = this.#turn.then(work).catch((error: unknown) => {
-      this.#parts.log.error({ err: error }, 'followers of a mailbox were not told')
+      this.#deps.log.error({ err: error }, 'followers of a mailbox were not told')
     })
   }
 
   /** What no bell told of. */
   async #look(): Promise<void> {
-    for (const account of await this.#parts.accounts.byNumbers([...this.#followed.keys()])) {
+    for (const account of await this.#deps.accounts.byNumbers([...this.#followed.keys()])) {
       const known = this.#followed.get(account.n)?.account
       if (known !== undefined && !isSame(known, account)) this.#mark(account.n)
     }
@@ -144,7 +144,7 @@ export class Following implements Service {
     const moved = [...this.#moved]
     this.#moved.clear()
     await this.#gather()
-    for (const account of await this.#parts.accounts.byNumbers(moved)) {
+    for (const account of await this.#deps.accounts.byNumbers(moved)) {
       const followed = this.#followed.get(account.n)
       if (followed === undefined) continue
       followed.account = account
@@ -158,7 +158,7 @@ export class Following implements Service {
     const byMailbox = new Map([...this.#followed.values()].map((followed) => [followed.account.mailboxId, followed]))
     for (let more = true; more && this.#last !== null; ) {
       const from = this.#last
-      const page = await this.#parts.received.after(from, [...byMailbox.keys()])
+      const page = await this.#deps.received.after(from, [...byMailbox.keys()])
       // Meanwhile the last one may have left, and another one come.
       if (this.#last !== from) return
       this.#last = page.last

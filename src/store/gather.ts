@@ -5,7 +5,7 @@ import { promisify } from 'node:util'
 import { constants, zstdCompress } from 'node:zlib'
 import { CHUNK_BYTES } from '../mime/chunks.ts'
 import type { Chunk } from '../mime/message.ts'
-import type { Content } from './blobs.ts'
+import type { StoredContent } from './blobs.ts'
 
 const compress = promisify(zstdCompress)
 const ZSTD = { params: { [constants.ZSTD_c_compressionLevel]: 1 } }
@@ -13,7 +13,7 @@ const ZSTD = { params: { [constants.ZSTD_c_compressionLevel]: 1 } }
 const WORTH = 0.9
 
 /** Packing goes on beside everything else; what is held meanwhile is the packed form and one chunk. */
-export async function gatherContent(pieces: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): Promise<Content> {
+export async function gatherContent(pieces: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): Promise<StoredContent> {
   const digest = createHash('sha256')
   const chunks: Chunk[] = []
   let sizeBytes = 0

@@ -63,7 +63,7 @@ interface Row {
   updated_at: number
 }
 
-interface Parts {
+interface Deps {
   db: Db
   clock: Clock
   accounts: Accounts
@@ -73,10 +73,10 @@ interface Parts {
 const COLUMNS = 'n, id, email, name, reply_to, bcc, text_signature, html_signature, is_primary, created_at, updated_at'
 
 export class Identities {
-  readonly #parts: Parts
+  readonly #deps: Deps
 
-  constructor(parts: Parts) {
-    this.#parts = parts
+  constructor(deps: Deps) {
+    this.#deps = deps
   }
 
   /** Makes the primary identity of a new account; the caller tells the ledger. */
@@ -86,7 +86,7 @@ export class Identities {
   }
 
   /** All of them, the primary one first, the others as they were made. */
-  async list(account: Pick<Account, 'n'>, reader: Reader = this.#parts.db.read): Promise<Identity[]> {
+  async list(account: Pick<Account, 'n'>, reader: Reader = this.#deps.db.read): Promise<Identity[]> {
     return (await rowsOf(reader, account.n)).map(present)
   }
 
@@ -102,7 +102,7 @@ export class Identities {
 
   /** @returns its id @throws ProductError conflict when there are too many */
   create(account: Account, identity: NewIdentity): Promise<string> {
-    return this.#parts.db.write(async (tx) => {
+    return this.#deps.db.write(async (tx) => {
       if ((await rowsOf(tx, account.n)).length >= IDENTITIES_MAX) {
         throw conflict(`A mailbox has at most ${IDENTITIES_MAX} identities.`)
       }
@@ -114,8 +114,8 @@ export class Identities {
 
   /** @throws ProductError not_found */
   async update(account: Account, id: string, change: IdentityChange): Promise<void> {
-    const now = this.#parts.clock.now()
-    await this.#parts.db.write(async (tx) => {
+    const now = this.#deps.clock.now()
+    await this.#deps.db.write(async (tx) => {
       const rows = await rowsOf(tx, account.n)
       const row = rows.find((one) => one.id === id)
       if (row === undefined) throw notFound('identity')
@@ -140,7 +140,7 @@ export class Identities {
 
   /** @throws ProductError not_found, conflict for the primary one */
   async remove(account: Account, id: string): Promise<void> {
-    await this.#parts.db.write(async (tx) => {
+    await this.#deps.db.write(async (tx) => {
       const row = (await rowsOf(tx, account.n)).find((one) => one.id === id)
       if (row === undefined) throw notFound('identity')
       if (row.is_primary === 1) throw conflict('The primary identity stays; make another one primary first.')
@@ -156,7 +156,7 @@ export class Identities {
   }
 
   async #insert(tx: Tx, account: number, n: number, identity: NewIdentity, isPrimary: boolean): Promise<Change> {
-    const now = this.#parts.clock.now()
+    const now = this.#deps.clock.now()
     const id = newId('identity')
     await tx.insert('identities', {
       ...{ n, id, account, email: identity.email, is_primary: isPrimary, created_at: now, updated_at: now },
@@ -166,7 +166,7 @@ export class Identities {
   }
 
   async #tell(tx: Tx, account: Account, told: readonly Change[]): Promise<void> {
-    const { accounts, changes, clock } = this.#parts
+    const { accounts, changes, clock } = this.#deps
     const seq = await accounts.advance(tx, account.n, ['identities'], { bytes: 0, messages: 0 })
     await changes.record(tx, account.n, seq, told, clock.now())
   }

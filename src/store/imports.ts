@@ -11,7 +11,7 @@ import type { ChangeLedger } from './changes.ts'
 import type { FolderKey, Folders } from './folders.ts'
 import { messageHolding } from './messages/contents.ts'
 import { FLAG_KEYWORDS } from './messages/keywords.ts'
-import { takeIn } from './place.ts'
+import { storeMessage } from './place.ts'
 import type { Account, Flags, MessageDetail } from './records.ts'
 
 /** A mail that is to be kept as it is; its content is in the content store. */
@@ -39,7 +39,7 @@ export interface Into {
 /** What became of it: kept, in the mailbox already, or without room. */
 export type Taken = { outcome: 'new' | 'held'; id: string } | { outcome: 'full' }
 
-interface Parts {
+interface Deps {
   db: Db
   clock: Clock
   accounts: Accounts
@@ -53,14 +53,14 @@ interface Parts {
  * but clients that ask for changes, the same bytes are kept once whenever they come, and the client says where to and since when.
  */
 export class Imports {
-  readonly #parts: Parts
+  readonly #deps: Deps
 
-  constructor(parts: Parts) {
-    this.#parts = parts
+  constructor(deps: Deps) {
+    this.#deps = deps
   }
 
   /** Id of the newest message with exactly these bytes. */
-  async holding(account: Account, hash: Uint8Array, reader: Reader = this.#parts.db.read): Promise<string | undefined> {
+  async holding(account: Account, hash: Uint8Array, reader: Reader = this.#deps.db.read): Promise<string | undefined> {
     return messageHolding(reader, account, hash)
   }
 
@@ -68,8 +68,8 @@ export class Imports {
    * The folders of these ids, the Inbox where none are named.
    * @throws ProductError validation_error on `folder_ids`
    */
-  async folders(account: Account, ids: readonly string[] | null, reader: Reader = this.#parts.db.read) {
-    const { folders } = this.#parts
+  async folders(account: Account, ids: readonly string[] | null, reader: Reader = this.#deps.db.read) {
+    const { folders } = this.#deps
     if (ids === null) return [await folders.byRole(account.n, 'inbox', reader)]
     const keys = await folders.keys(account, reader)
     return ids.map((id, at): FolderKey => {
@@ -87,22 +87,22 @@ export class Imports {
     const { account, own, quotaBytes } = into
     const held = await this.holding(account, imported.hash, tx)
     if (held !== undefined) return { outcome: 'held', id: held }
-    const now = await this.#parts.accounts.byMailbox(account.mailboxId, tx)
+    const now = await this.#deps.accounts.byMailbox(account.mailboxId, tx)
     // Decisions §10.9.
     if (now === undefined || now.usedBytes + imported.sizeBytes > quotaBytes) return { outcome: 'full' }
     const { hash: blob, keywords, folderIds, ...rest } = imported
     const id = newId('message')
-    await takeIn(tx, this.#parts, {
+    await storeMessage(tx, this.#deps, {
       ...rest,
       id,
       account: account.n,
       folders: await this.folders(account, folderIds, tx),
       own,
       blob,
-      nameOf: this.#parts.names.of(account.mailboxId),
+      nameOf: this.#deps.names.of(account.mailboxId),
       keywords: [...keywords],
       flags: flagsOf(keywords),
-      createdAt: this.#parts.clock.now(),
+      createdAt: this.#deps.clock.now(),
     })
     return { outcome: 'new', id }
   }

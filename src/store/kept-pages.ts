@@ -17,7 +17,7 @@ interface Kept<T> {
  * The counter of an account moves with every change of what its lists show (architecture §5), so a page is the same as long as the
  * counter is. Pages are shared: nobody may change them.
  */
-export class KeptPages<T> {
+export class PageCache<T> {
   readonly #accounts: Accounts
   readonly #kept = new Map<string, Kept<T>>()
   #entries = 0

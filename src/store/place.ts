@@ -9,7 +9,7 @@ import { insertMessage, type NewMessage } from './messages/keep.ts'
 import { type Joined, joinThread, nameLastMessage } from './threads/join.ts'
 
 /** A message that comes to rest in one or more folders. */
-export interface Placing extends Omit<NewMessage, 'thread' | 'listed'> {
+export interface MessageFiling extends Omit<NewMessage, 'thread' | 'listed'> {
   /** At least one, each once. */
   folders: readonly FolderKey[]
   /** The mailbox's own addresses, lower-case. */
@@ -18,7 +18,7 @@ export interface Placing extends Omit<NewMessage, 'thread' | 'listed'> {
   into?: number
 }
 
-export interface Placed {
+export interface FiledMessage {
   n: number
   attachmentIds: string[]
   joined: Joined
@@ -27,15 +27,19 @@ export interface Placed {
 }
 
 /** What is needed to take a message in. */
-export interface PlaceParts {
+export interface FilingDeps {
   clock: Clock
   accounts: Accounts
   changes: ChangeLedger
 }
 
 /** Takes in a message that nothing else is told with: placed, counted in its account, and written into the ledger. */
-export async function takeIn(tx: Tx, { accounts, changes, clock }: PlaceParts, placing: Placing): Promise<Placed> {
-  const placed = await placeMessage(tx, placing)
+export async function storeMessage(
+  tx: Tx,
+  { accounts, changes, clock }: FilingDeps,
+  placing: MessageFiling,
+): Promise<FiledMessage> {
+  const placed = await fileNewMessage(tx, placing)
   const types = ['messages', 'threads', 'folders', 'quotas'] as const
   const seq = await accounts.advance(tx, placing.account, types, { bytes: placing.sizeBytes, messages: 1 })
   await changes.record(tx, placing.account, seq, placed.changes, clock.now())
@@ -43,7 +47,7 @@ export async function takeIn(tx: Tx, { accounts, changes, clock }: PlaceParts, p
 }
 
 /** Writes everything a message is; the caller advances the account's counter and tells the ledger. */
-export async function placeMessage(tx: Tx, placing: Placing): Promise<Placed> {
+export async function fileNewMessage(tx: Tx, placing: MessageFiling): Promise<FiledMessage> {
   const { folders, own, into, ...message } = placing
   const { receivedAt } = message
   const unread = !message.flags.seen

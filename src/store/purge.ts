@@ -15,11 +15,11 @@ export type PurgePart = (tx: Tx, account: Pick<Account, 'n'>, limit: number) => 
 const PIECE = 100
 
 export class Purge {
-  readonly #parts: { db: Db; accounts: Accounts; parts: readonly PurgePart[] }
+  readonly #deps: { db: Db; accounts: Accounts; steps: readonly PurgePart[] }
 
-  /** @param parts every part of the store that keeps something of an account, whatever hangs on other things before these */
-  constructor(parts: { db: Db; accounts: Accounts; parts: readonly PurgePart[] }) {
-    this.#parts = parts
+  /** @param deps `steps`: every part of the store that keeps something of an account, whatever hangs on other things before these */
+  constructor(deps: { db: Db; accounts: Accounts; steps: readonly PurgePart[] }) {
+    this.#deps = deps
   }
 
   /**
@@ -28,12 +28,12 @@ export class Purge {
    * @returns how many rows went; 0 when nothing is left
    */
   async next(mailboxId: string): Promise<number> {
-    const { db, accounts, parts } = this.#parts
+    const { db, accounts, steps } = this.#deps
     return db.write(async (tx) => {
       const account = await accounts.byMailbox(mailboxId, tx)
       // The inbox of an agent that was never set up.
       if (account === undefined) return 0
-      for (const part of parts) {
+      for (const part of steps) {
         const erased = await part(tx, account, PIECE)
         if (erased > 0) return erased
       }

@@ -37,7 +37,7 @@ interface Row {
   updated_at: number
 }
 
-interface Parts {
+interface Deps {
   db: Db
   clock: Clock
   accounts: Accounts
@@ -45,10 +45,10 @@ interface Parts {
 }
 
 export class Quotas {
-  readonly #parts: Parts
+  readonly #deps: Deps
 
-  constructor(parts: Parts) {
-    this.#parts = parts
+  constructor(deps: Deps) {
+    this.#deps = deps
   }
 
   /** Makes the quotas of a new account; the caller tells the ledger. */
@@ -56,14 +56,14 @@ export class Quotas {
     const told: Change[] = []
     for (const name of QUOTA_NAMES) {
       const id = newId('quota')
-      const n = await tx.insert('account_quotas', { id, account, name, updated_at: this.#parts.clock.now() })
+      const n = await tx.insert('account_quotas', { id, account, name, updated_at: this.#deps.clock.now() })
       told.push({ type: 'quotas', n, object: id, kind: 'created' })
     }
     return told
   }
 
   /** In the order of {@link QUOTA_NAMES}. */
-  async list(account: Pick<Account, 'n'>, reader: Reader = this.#parts.db.read): Promise<Quota[]> {
+  async list(account: Pick<Account, 'n'>, reader: Reader = this.#deps.db.read): Promise<Quota[]> {
     return (await rowsOf(reader, account.n)).map(present)
   }
 
@@ -78,7 +78,7 @@ export class Quotas {
     change: QuotaChange,
     hardOf: (name: QuotaName) => number | null,
   ): Promise<void> {
-    const { db, clock } = this.#parts
+    const { db, clock } = this.#deps
     await db.write(async (tx) => {
       const row = (await rowsOf(tx, account.n)).find((one) => one.id === id)
       if (row === undefined) throw notFound('quota')
@@ -95,7 +95,7 @@ export class Quotas {
 
   /** The room of a mailbox was changed by whoever administers it; nothing for one that has no mail side yet. */
   async noteRoom(tx: Tx, mailboxId: string): Promise<void> {
-    const { accounts, clock } = this.#parts
+    const { accounts, clock } = this.#deps
     const account = await accounts.byMailbox(mailboxId, tx)
     if (account === undefined) return
     const row = (await rowsOf(tx, account.n)).find(({ name }) => name === 'storage')!
@@ -114,7 +114,7 @@ export class Quotas {
     since: string,
     max: number,
   ): Promise<Changes & { updatedProperties: string[] | null }> {
-    const told = await this.#parts.changes.since(account, 'quotas', since, max)
+    const told = await this.#deps.changes.since(account, 'quotas', since, max)
     const isLater = readState('quotas', told.newState)! > readState('quotas', since)!
     if (!isLater || told.hasMoreChanges) return { ...told, updatedProperties: null }
     const others = (await this.list(account)).map(({ id }) => id).filter((id) => !told.created.includes(id))
@@ -129,7 +129,7 @@ export class Quotas {
   }
 
   async #tell(tx: Tx, account: number, { n, id }: Row): Promise<void> {
-    const { accounts, changes, clock } = this.#parts
+    const { accounts, changes, clock } = this.#deps
     const seq = await accounts.advance(tx, account, ['quotas'], { bytes: 0, messages: 0 })
     await changes.record(tx, account, seq, [{ type: 'quotas', n, object: id, kind: 'updated' }], clock.now())
   }

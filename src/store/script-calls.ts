@@ -7,7 +7,7 @@ import type { Accounts } from './accounts.ts'
 import { existing } from './filing.ts'
 import type { Folders } from './folders.ts'
 
-interface Parts {
+interface Deps {
   directory: { sieveScripts: SieveScripts }
   store: { accounts: Accounts; folders: Folders }
 }
@@ -20,14 +20,14 @@ interface Addressee {
 }
 
 /** @returns one for each recipient, in their order, null for those without a script: they cost nothing */
-export async function scriptCalls(parts: Parts, recipients: readonly Addressee[]): Promise<(ScriptCall | null)[]> {
+export async function scriptCalls(deps: Deps, recipients: readonly Addressee[]): Promise<(ScriptCall | null)[]> {
   return Promise.all(
-    recipients.map(({ mailbox, rcptTo }) => (mailbox.scriptKey === null ? null : callFor(parts, mailbox, rcptTo))),
+    recipients.map(({ mailbox, rcptTo }) => (mailbox.scriptKey === null ? null : callFor(deps, mailbox, rcptTo))),
   )
 }
 
 async function callFor(
-  { directory, store }: Parts,
+  { directory, store }: Deps,
   mailbox: Addressee['mailbox'],
   rcptTo: string,
 ): Promise<ScriptCall | null> {

@@ -9,13 +9,13 @@ import type { BlobNames } from './blob-names.ts'
 import type { Change, ChangeLedger } from './changes.ts'
 import type { Folders } from './folders.ts'
 import { markAnswered, type Original } from './messages/answered.ts'
-import { placeMessage } from './place.ts'
+import { fileNewMessage } from './place.ts'
 import type { Account, MessageAuthentication } from './records.ts'
 import type { SentHours } from './sent-hours.ts'
 import type { Submissions } from './submissions.ts'
 
 /** A mail that was accepted from a mailbox. */
-export interface SentMail {
+export interface AcceptedSubmission {
   /** `eml_…` */
   emailId: string
   subject: string
@@ -40,7 +40,7 @@ export interface SentContent {
 }
 
 /** What was made of it. */
-export interface KeptSent {
+export interface RecordedSubmission {
   /** `sub_…` */
   submissionId: string
   /** `msg_…` of the copy, null without one. */
@@ -58,7 +58,7 @@ const OWN_WORD: MessageAuthentication = {
   reasons: ['Written in this mailbox.'],
 }
 
-interface Parts {
+interface Deps {
   clock: Clock
   accounts: Accounts
   folders: Folders
@@ -68,16 +68,16 @@ interface Parts {
   names: BlobNames
 }
 
-export class SentMails {
-  readonly #parts: Parts
+export class SentCopies {
+  readonly #deps: Deps
 
-  constructor(parts: Parts) {
-    this.#parts = parts
+  constructor(deps: Deps) {
+    this.#deps = deps
   }
 
   /** Writes all of it as part of the unit of work that accepts the mail. Room in the mailbox is the caller's question. */
-  async keep(tx: Tx, account: Account, sent: SentMail): Promise<KeptSent> {
-    const { accounts, changes, submissions, sentHours, clock } = this.#parts
+  async keep(tx: Tx, account: Account, sent: AcceptedSubmission): Promise<RecordedSubmission> {
+    const { accounts, changes, submissions, sentHours, clock } = this.#deps
     const { answers } = sent
     const told: Change[] = []
     const copy = sent.copy && (await this.#copy(tx, account, sent, sent.copy, told))
@@ -106,11 +106,11 @@ export class SentMails {
     return { submissionId: submission.id, messageId, threadId }
   }
 
-  async #copy(tx: Tx, account: Account, sent: SentMail, content: SentContent, told: Change[]) {
-    const { folders, clock, names } = this.#parts
+  async #copy(tx: Tx, account: Account, sent: AcceptedSubmission, content: SentContent, told: Change[]) {
+    const { folders, clock, names } = this.#deps
     const id = newId('message')
     const now = clock.now()
-    const { joined, changes } = await placeMessage(tx, {
+    const { joined, changes } = await fileNewMessage(tx, {
       id,
       account: account.n,
       folders: [await folders.byRole(account.n, 'sent', tx)],

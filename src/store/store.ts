@@ -10,8 +10,8 @@ import { Blobs } from './blobs.ts'
 import { type Change, ChangeLedger } from './changes.ts'
 import { ChangeHistory } from './changes-history.ts'
 import { Contents, heldNames } from './contents.ts'
-import { type ArrivedMail, type CloseLinks, type Delivered, Deliverer, type DeliverTarget } from './deliver.ts'
-import { Emptying } from './emptying.ts'
+import { type CloseLinks, type Delivered, Deliverer, type DeliverTarget, type IncomingMessage } from './deliver.ts'
+import { TrashRetention } from './emptying.ts'
 import { Folders } from './folders.ts'
 import { FolderEdits } from './folders-edit.ts'
 import { Identities } from './identities.ts'
@@ -25,7 +25,7 @@ import { Reports } from './metrics/reports.ts'
 import { RollUp } from './metrics/roll-up.ts'
 import { Purge, type PurgePart } from './purge.ts'
 import { Quotas } from './quotas.ts'
-import { SentMails } from './sent.ts'
+import { SentCopies } from './sent.ts'
 import { SentHours } from './sent-hours.ts'
 import { Submissions } from './submissions.ts'
 import { TextRenewal } from './text-renewal.ts'
@@ -61,10 +61,10 @@ export interface Store {
   rollUp: RollUp
   reports: Reports
   /** What mailboxes keep of the mail they send. */
-  sent: SentMails
+  sent: SentCopies
   submissions: Submissions
   /** Empties Trash and Junk of old mail. */
-  emptying: Emptying
+  emptying: TrashRetention
   /** Erases what is left of mailboxes that ended for good. */
   purge: Purge
   /** Brings the search texts of earlier versions into today's form. */
@@ -84,7 +84,7 @@ export interface Store {
   openAccount(tx: Tx, mailboxId: string, email: string): Promise<void>
   /** See {@link Deliverer.deliver}. */
   deliver(
-    mail: ArrivedMail,
+    mail: IncomingMessage,
     targets: readonly DeliverTarget[],
     note: (tx: Tx, delivered: Delivered[]) => Promise<void>,
   ): Promise<Delivered[]>
@@ -151,10 +151,10 @@ export function openStore(deps: StoreDeps): Store {
     counters,
     rollUp: new RollUp({ db, clock }),
     reports: new Reports(db),
-    sent: new SentMails({ clock, accounts, folders, changes, submissions, sentHours, names }),
+    sent: new SentCopies({ clock, accounts, folders, changes, submissions, sentHours, names }),
     submissions,
-    emptying: new Emptying({ db, accounts, edits }),
-    purge: new Purge({ db, accounts, parts: kept }),
+    emptying: new TrashRetention({ db, accounts, edits }),
+    purge: new Purge({ db, accounts, steps: kept }),
     textRenewal: new TextRenewal({ db, accounts, blobs }),
     identities,
     quotas,

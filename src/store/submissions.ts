@@ -66,7 +66,7 @@ interface SubmissionRow {
   updated_at: number
 }
 
-interface Parts {
+interface Deps {
   db: Db
   clock: Clock
   accounts: Accounts
@@ -77,16 +77,16 @@ const COLUMNS =
   'n, id, email_id, message_id, thread_id, identity_id, mail_from, rcpt_to, subject, send_at, canceled_at, created_at, updated_at'
 
 export class Submissions {
-  readonly #parts: Parts
+  readonly #deps: Deps
 
-  constructor(parts: Parts) {
-    this.#parts = parts
+  constructor(deps: Deps) {
+    this.#deps = deps
   }
 
   /** Writes one as part of a unit of work; the caller tells the ledger of changes. @returns its key and id */
   async create(tx: Tx, submission: NewSubmission): Promise<{ n: number; id: string }> {
     const id = newId('submission')
-    const now = this.#parts.clock.now()
+    const now = this.#deps.clock.now()
     const n = await tx.insert('submissions', {
       id,
       account: submission.account,
@@ -106,7 +106,7 @@ export class Submissions {
 
   /** Tells the ledger that something about the submission of a mail changed; nothing for mails that have none. */
   async touch(tx: Tx, emailId: string): Promise<void> {
-    const { accounts, changes, clock } = this.#parts
+    const { accounts, changes, clock } = this.#deps
     const now = clock.now()
     const row = await tx.get<{ n: number; id: string; account: number }>(
       'UPDATE submissions SET updated_at = ? WHERE email_id = ? RETURNING n, id, account',
@@ -119,7 +119,7 @@ export class Submissions {
   }
 
   async get(account: Account, id: string): Promise<Submission | undefined> {
-    const row = await this.#parts.db.read.get<SubmissionRow>(
+    const row = await this.#deps.db.read.get<SubmissionRow>(
       `SELECT ${COLUMNS} FROM submissions WHERE id = ? AND account = ?`,
       [id, account.n],
     )
@@ -128,7 +128,7 @@ export class Submissions {
 
   /** The submission a message in Sent is the copy of. */
   async ofMessage(account: Account, messageId: string): Promise<Submission | undefined> {
-    const row = await this.#parts.db.read.get<SubmissionRow>(
+    const row = await this.#deps.db.read.get<SubmissionRow>(
       `SELECT ${COLUMNS} FROM submissions WHERE message_id = ? AND account = ?`,
       [messageId, account.n],
     )
@@ -147,7 +147,7 @@ export class Submissions {
     if (filter.before !== undefined) ask('created_at < ?', filter.before)
     if (filter.threadId !== undefined) ask('thread_id = ?', filter.threadId)
     if (cursor !== null) ask('(created_at, n) < (?, ?)', ...cursor)
-    const rows = await this.#parts.db.read.all<SubmissionRow>(
+    const rows = await this.#deps.db.read.all<SubmissionRow>(
       `SELECT ${COLUMNS} FROM submissions WHERE ${where.join(' AND ')} ORDER BY created_at DESC, n DESC LIMIT ?`,
       [...values, limit + 1],
     )
@@ -156,7 +156,7 @@ export class Submissions {
 
   /** Notes that it was taken back, once. @returns false when it was before */
   async cancel(tx: Tx, account: Account, id: string): Promise<boolean> {
-    const now = this.#parts.clock.now()
+    const now = this.#deps.clock.now()
     const { changes } = await tx.run(
       'UPDATE submissions SET canceled_at = ?, updated_at = ? WHERE id = ? AND account = ? AND canceled_at IS NULL',
       [now, now, id, account.n],

@@ -23,22 +23,22 @@ export interface Renewed {
 
 type Read = IndexedMessage & { id: string }
 
-interface Parts {
+interface Deps {
   db: Db
   accounts: Accounts
   blobs: Blobs
 }
 
 export class TextRenewal {
-  readonly #parts: Parts
+  readonly #deps: Deps
 
-  constructor(parts: Parts) {
-    this.#parts = parts
+  constructor(deps: Deps) {
+    this.#deps = deps
   }
 
   /** Goes on where it was left, as far as one run goes or the signal lets it. A message whose text stays as it was is not written. */
   async run(reader: BodyTextReader, signal: AbortSignal): Promise<Renewed> {
-    const { db } = this.#parts
+    const { db } = this.#deps
     const done: Renewed = { renewed: 0, unreadable: 0 }
     for (let seen = 0; seen < PER_RUN && !signal.aborted; ) {
       const renewal = await openRenewal(db.read)
@@ -60,7 +60,7 @@ export class TextRenewal {
       else if (isCutAnew(read.mail)) changed.push(read)
       chars += read?.mail.searchText.length ?? 0
     }
-    const { db, accounts } = this.#parts
+    const { db, accounts } = this.#deps
     await db.write(async (tx) => {
       for (const message of changed) if (await isThere(tx, message)) renew(tx, message)
       for (const account of new Set(changed.map((message) => message.account))) await accounts.moveOn(tx, account)
@@ -74,7 +74,7 @@ export class TextRenewal {
   async #read(reader: BodyTextReader, message: SearchedMessage): Promise<Read | null> {
     const { n, id, account, mail, people, blob, sizeBytes, root } = message
     try {
-      const bytes = await this.#parts.blobs.bytes(blob, 0, sizeBytes)
+      const bytes = await this.#deps.blobs.bytes(blob, 0, sizeBytes)
       const searchText = root === null ? '' : await reader.text(bytes, root)
       return { n, id, account, mail: { ...mail, searchText }, people }
     } catch {

@@ -48,7 +48,7 @@ interface UploadRow {
   expires_at: number
 }
 
-interface Parts {
+interface Deps {
   db: Db
   clock: Clock
   names: BlobNames
@@ -59,10 +59,10 @@ interface Parts {
 const COLUMNS = 'n, id, account, blob_name, filename, content_type, size_bytes, sha256, created_at, expires_at'
 
 export class Uploads {
-  readonly #parts: Parts
+  readonly #deps: Deps
 
-  constructor(parts: Parts) {
-    this.#parts = parts
+  constructor(deps: Deps) {
+    this.#deps = deps
   }
 
   /**
@@ -71,11 +71,11 @@ export class Uploads {
    */
   async add(tx: Tx, account: Account, upload: NewUpload): Promise<Upload> {
     await this.#makeRoom(tx, account, upload.sizeBytes)
-    const now = this.#parts.clock.now()
+    const now = this.#deps.clock.now()
     const row = {
       id: newId('attachment'),
       account: account.n,
-      blob_name: this.#parts.names.of(account.mailboxId)(upload.sha256),
+      blob_name: this.#deps.names.of(account.mailboxId)(upload.sha256),
       filename: upload.filename,
       content_type: upload.contentType,
       size_bytes: upload.sizeBytes,
@@ -88,7 +88,7 @@ export class Uploads {
   }
 
   /** Undefined when the mailbox has no such upload, or has it no longer. */
-  async get(account: Account, id: string, reader: Reader = this.#parts.db.read): Promise<Upload | undefined> {
+  async get(account: Account, id: string, reader: Reader = this.#deps.db.read): Promise<Upload | undefined> {
     const row = await reader.get<UploadRow>(`SELECT ${COLUMNS} FROM uploads WHERE id = ? AND account = ?`, [
       id,
       account.n,
@@ -97,7 +97,7 @@ export class Uploads {
   }
 
   /** The newest upload whose content has that public name. */
-  async byBlobId(account: Account, blobId: string, reader: Reader = this.#parts.db.read): Promise<Upload | undefined> {
+  async byBlobId(account: Account, blobId: string, reader: Reader = this.#deps.db.read): Promise<Upload | undefined> {
     const row = await reader.get<UploadRow>(
       `SELECT ${COLUMNS} FROM uploads WHERE account = ? AND blob_name = ? ORDER BY expires_at DESC, n DESC LIMIT 1`,
       [account.n, blobId],
@@ -119,7 +119,7 @@ export class Uploads {
   }
 
   /** Files nothing uses yet, and their bytes. */
-  async pending(account: Account, reader: Reader = this.#parts.db.read): Promise<{ files: number; bytes: number }> {
+  async pending(account: Account, reader: Reader = this.#deps.db.read): Promise<{ files: number; bytes: number }> {
     const rows = await this.#pendingRows(reader, account)
     return { files: rows.length, bytes: rows.reduce((sum, row) => sum + row.size_bytes, 0) }
   }
@@ -128,7 +128,7 @@ export class Uploads {
   async expire(signal: AbortSignal): Promise<number> {
     let gone = 0
     while (!signal.aborted) {
-      const seen = await this.#parts.db.write((tx) => this.#expireNext(tx))
+      const seen = await this.#deps.db.write((tx) => this.#expireNext(tx))
       gone += seen.gone
       if (seen.rows < PIECE) break
     }
@@ -138,7 +138,7 @@ export class Uploads {
   /** Which of these contents an upload names, in hex. */
   async namedBlobs(hashes: readonly Uint8Array[]): Promise<Set<string>> {
     if (hashes.length === 0) return new Set()
-    const rows = await this.#parts.db.scan.all<{ sha256: Uint8Array }>(
+    const rows = await this.#deps.db.scan.all<{ sha256: Uint8Array }>(
       `SELECT DISTINCT sha256 FROM uploads WHERE sha256 IN (${hashes.map(() => '?').join(', ')})`,
       hashes,
     )
@@ -155,7 +155,7 @@ export class Uploads {
   }
 
   async #expireNext(tx: Tx): Promise<{ rows: number; gone: number }> {
-    const now = this.#parts.clock.now()
+    const now = this.#deps.clock.now()
     const rows = await tx.all<UploadRow>(
       `SELECT ${COLUMNS} FROM uploads WHERE expires_at <= ? ORDER BY expires_at LIMIT ?`,
       [now, PIECE],
@@ -181,7 +181,7 @@ export class Uploads {
     let sum = rows.reduce((total, row) => total + row.size_bytes, bytes)
     const isFull = () => files > PENDING_FILES_MAX || sum > PENDING_BYTES_MAX
     if (!isFull()) return
-    const old = this.#parts.clock.now() - EVICTED_FROM_MS
+    const old = this.#deps.clock.now() - EVICTED_FROM_MS
     for (const row of rows) {
       if (!isFull()) return
       if (row.created_at > old) break
@@ -197,19 +197,19 @@ export class Uploads {
   async #pendingRows(reader: Reader, account: Account): Promise<UploadRow[]> {
     const rows = await reader.all<UploadRow>(
       `SELECT ${COLUMNS} FROM uploads WHERE account = ? AND expires_at > ? ORDER BY created_at, n`,
-      [account.n, this.#parts.clock.now()],
+      [account.n, this.#deps.clock.now()],
     )
     const held = await this.#held(reader, account, rows)
     return rows.filter(({ blob_name }) => !held.has(blob_name))
   }
 
   #held(reader: Reader, account: Pick<Account, 'n'>, rows: readonly UploadRow[]): Promise<Set<string>> {
-    return this.#parts.heldNames(reader, account, [...new Set(rows.map((row) => row.blob_name))])
+    return this.#deps.heldNames(reader, account, [...new Set(rows.map((row) => row.blob_name))])
   }
 
   async #living(reader: Reader, account: Account, row: UploadRow): Promise<Upload | undefined> {
     const upload = await this.#present(reader, account, row)
-    const isOver = upload.expiresAt !== null && upload.expiresAt <= this.#parts.clock.now()
+    const isOver = upload.expiresAt !== null && upload.expiresAt <= this.#deps.clock.now()
     return isOver ? undefined : upload
   }
 

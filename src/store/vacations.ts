@@ -6,7 +6,7 @@ import { baseLocal } from '../directory/local-part.ts'
 import { answerAddress, namedIn, senderKeys } from '../mime/auto-reply.ts'
 import { clean } from '../mime/one-line.ts'
 import type { Accounts } from './accounts.ts'
-import type { ArrivedMail, Delivered, DeliverTarget } from './deliver.ts'
+import type { Delivered, DeliverTarget, IncomingMessage } from './deliver.ts'
 import type { Identities, Identity } from './identities.ts'
 import type { Account } from './records.ts'
 
@@ -38,7 +38,7 @@ export interface DueAnswer {
 
 /** One copy of a mail that has just been stored. */
 export interface ArrivedCopy {
-  message: ArrivedMail
+  message: IncomingMessage
   target: DeliverTarget
   delivered: Delivered
 }
@@ -76,7 +76,7 @@ interface DueRow {
   created_at: number
 }
 
-interface Parts {
+interface Deps {
   db: Db
   clock: Clock
   accounts: Accounts
@@ -84,16 +84,16 @@ interface Parts {
 }
 
 export class Vacations {
-  readonly #parts: Parts
+  readonly #deps: Deps
 
-  constructor(parts: Parts) {
-    this.#parts = parts
+  constructor(deps: Deps) {
+    this.#deps = deps
   }
 
   /** Switched off and empty, with `updatedAt` null, until it was first set. */
   async get(
     account: Pick<Account, 'n'>,
-    reader: Reader = this.#parts.db.read,
+    reader: Reader = this.#deps.db.read,
   ): Promise<VacationResponse & { updatedAt: number | null }> {
     const row = await reader.get<Row>(
       'SELECT is_enabled, from_date, to_date, subject, text_body, html_body, updated_at FROM vacation_responses WHERE account = ?',
@@ -113,7 +113,7 @@ export class Vacations {
   /** @param check sees to a precondition inside the unit of work */
   async set(account: Account, response: VacationResponse, check: (tx: Tx) => Promise<void>): Promise<void> {
     const { isEnabled, fromDate, toDate, subject, textBody, htmlBody } = response
-    await this.#parts.db.write(async (tx) => {
+    await this.#deps.db.write(async (tx) => {
       await check(tx)
       await tx.run(
         `INSERT INTO vacation_responses (account, is_enabled, from_date, to_date, subject, text_body, html_body, updated_at)
@@ -121,9 +121,9 @@ export class Vacations {
          ON CONFLICT (account) DO UPDATE SET is_enabled = excluded.is_enabled, from_date = excluded.from_date,
            to_date = excluded.to_date, subject = excluded.subject, text_body = excluded.text_body,
            html_body = excluded.html_body, updated_at = excluded.updated_at`,
-        [account.n, isEnabled, fromDate, toDate, subject, textBody, htmlBody, this.#parts.clock.now()],
+        [account.n, isEnabled, fromDate, toDate, subject, textBody, htmlBody, this.#deps.clock.now()],
       )
-      await this.#parts.accounts.setAway(tx, account.n, isEnabled)
+      await this.#deps.accounts.setAway(tx, account.n, isEnabled)
     })
   }
 
@@ -135,7 +135,7 @@ export class Vacations {
   async note(tx: Tx, { message: mail, target, delivered }: ArrivedCopy): Promise<boolean> {
     if (!delivered.isAway || delivered.outcome !== 'stored' || target.junk || delivered.junk) return false
     const to = answerAddress(mail.mailFrom, mail.inspection)
-    const account = to === null ? undefined : await this.#parts.accounts.byMailbox(target.mailboxId, tx)
+    const account = to === null ? undefined : await this.#deps.accounts.byMailbox(target.mailboxId, tx)
     if (to === null || account === undefined || !isInForce(await this.get(account, tx), mail.receivedAt)) return false
     const identity = await this.#writtenTo(tx, account, mail, target)
     if (identity === null || !(await this.#remember(tx, account, mail))) return false
@@ -154,7 +154,7 @@ export class Vacations {
 
   /** Answers that are to be written, the oldest first. */
   async due(after: number, limit: number): Promise<DueAnswer[]> {
-    const rows = await this.#parts.db.read.all<DueRow>(
+    const rows = await this.#deps.db.read.all<DueRow>(
       `SELECT n, account, identity_id, to_email, subject, message_id, refs, created_at FROM vacation_due
        WHERE n > ? ORDER BY n LIMIT ?`,
       [after, limit],
@@ -179,7 +179,7 @@ export class Vacations {
 
   /** Forgets senders who may be answered again, in pieces. @returns how many */
   async forget(signal: AbortSignal): Promise<number> {
-    const { db, clock } = this.#parts
+    const { db, clock } = this.#deps
     const before = clock.now() - SILENT_MS
     let gone = 0
     while (!signal.aborted) {
@@ -209,8 +209,8 @@ export class Vacations {
   }
 
   /** As whom the owner is written to, openly and by somebody else; null for a mail that is not the owner's own. */
-  async #writtenTo(tx: Tx, account: Account, mail: ArrivedMail, target: DeliverTarget): Promise<Identity | null> {
-    const identities = await this.#parts.identities.list(account, tx)
+  async #writtenTo(tx: Tx, account: Account, mail: IncomingMessage, target: DeliverTarget): Promise<Identity | null> {
+    const identities = await this.#deps.identities.list(account, tx)
     const own = new Set([target.email, ...identities.map(({ email }) => email)].map(untagged))
     const rcptTo = target.rcptTo.toLowerCase()
     // The address it came to is an alias where it is none of these.
@@ -222,8 +222,8 @@ export class Vacations {
   }
 
   /** @returns false for a sender who was answered within the week, and where too many were */
-  async #remember(tx: Tx, account: Account, mail: ArrivedMail): Promise<boolean> {
-    const now = this.#parts.clock.now()
+  async #remember(tx: Tx, account: Account, mail: IncomingMessage): Promise<boolean> {
+    const now = this.#deps.clock.now()
     const keys = senderKeys(mail.mailFrom, mail.inspection)
     const marks = keys.map(() => '?').join(', ')
     const known = await tx.get(

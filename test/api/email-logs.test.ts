@@ -16,7 +16,7 @@ const house = await startHouse({ clock })
 after(() => house.close())
 const team = await house.team()
 const other = await house.team('Other')
-const { emails, fate, log } = house.app.outbound
+const { emails, transitions: fate, log } = house.app.outbound
 const ACCOUNT = { id: newId('provider'), name: 'Primary' }
 
 /** Accepts a mail as the API does, and moves its deliveries. */

@@ -75,10 +75,10 @@ async function pass(hours: number): Promise<void> {
 }
 
 /** Something that is told of a mail later. */
-async function report(emailId: string, outcome: Parameters<typeof app.outbound.fate.apply>[2]): Promise<void> {
+async function report(emailId: string, outcome: Parameters<typeof app.outbound.transitions.apply>[2]): Promise<void> {
   const email = (await app.outbound.emails.byId(emailId))!
   const [delivery] = await app.outbound.emails.deliveriesOf(email.n)
-  await app.db.write((tx) => app.outbound.fate.apply(tx, delivery!.n, outcome, null))
+  await app.db.write((tx) => app.outbound.transitions.apply(tx, delivery!.n, outcome, null))
 }
 
 const complaint = (feedbackType: 'abuse' | 'not_spam', occurredAt: number) =>

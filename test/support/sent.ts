@@ -15,7 +15,8 @@ import type { Email } from '../../src/outbound/records.ts'
 import { ManualClock } from './clock.ts'
 
 /** What decides the fate of mails of one team, and ways to have some. */
-export interface Sent extends Pick<Outbound, 'emails' | 'fate' | 'queue' | 'suppressions' | 'feedback' | 'notices'> {
+export interface Sent
+  extends Pick<Outbound, 'emails' | 'transitions' | 'queue' | 'suppressions' | 'feedback' | 'notices'> {
   app: Context
   teamId: string
   /** A mail that every recipient's server took, from a root key unless a mailbox is given. */
@@ -55,7 +56,7 @@ export async function openSent(): Promise<SentHouse> {
 /** Inside an appliance that runs. */
 export function sentFrom(app: Context, teamId: string): Sent {
   const { clock } = app
-  const { emails, fate, queue, suppressions, feedback, notices } = app.outbound
+  const { emails, transitions: fate, queue, suppressions, feedback, notices } = app.outbound
   const accepted: Sent['accepted'] = async (recipients, from) => {
     const sender = from?.email ?? 'news@shop.test'
     const id = newId('email')
@@ -86,7 +87,7 @@ export function sentFrom(app: Context, teamId: string): Sent {
   return {
     app,
     emails,
-    fate,
+    transitions: fate,
     queue,
     suppressions,
     feedback,

@@ -6,7 +6,7 @@ import type { Context } from '../../context.ts'
 import { strongEtag } from '../../http/etag.ts'
 import { answer, bytes, route } from '../../http/route.ts'
 import { Default, Id, Words } from '../../http/schema.ts'
-import type { Content } from '../../store/blobs.ts'
+import type { StoredContent } from '../../store/blobs.ts'
 import type { StoredFile } from '../../store/contents.ts'
 import { uploadedFile } from '../../store/contents.ts'
 import { gatherContent } from '../../store/gather.ts'
@@ -145,7 +145,7 @@ export async function fileOf(app: Context, account: Account, id: string): Promis
 }
 
 /** What came in JSON; bytes that came as they are were looked at on their way. */
-function gather(app: Context, bytes: Uint8Array): Promise<Content> {
+function gather(app: Context, bytes: Uint8Array): Promise<StoredContent> {
   return gatherContent(app.virusScan?.watch([bytes], 'content') ?? [bytes])
 }
 

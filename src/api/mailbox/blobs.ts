@@ -5,7 +5,7 @@ import { conflict } from '../../base/errors.ts'
 import type { Context } from '../../context.ts'
 import { answer, route } from '../../http/route.ts'
 import { Default, Id, Words } from '../../http/schema.ts'
-import type { HeldContent } from '../../store/contents.ts'
+import type { FoundContent } from '../../store/contents.ts'
 import { gatherContent } from '../../store/gather.ts'
 import { type NewUpload, PENDING_BYTES_MAX } from '../../store/uploads.ts'
 import { BlobId } from '../schemas/blob-id.ts'
@@ -131,7 +131,7 @@ const copyBlobs = route({
 })
 
 /** The content in the content store, decoded and by itself; it may be there already. */
-async function copied(app: Context, { place, sizeBytes, type, filename }: HeldContent): Promise<NewUpload> {
+async function copied(app: Context, { place, sizeBytes, type, filename }: FoundContent): Promise<NewUpload> {
   const content = await gatherContent(app.store.contents.read(place, 0, sizeBytes))
   await app.store.blobs.putAll([content])
   return { filename, contentType: type, sizeBytes: content.sizeBytes, sha256: content.hash }

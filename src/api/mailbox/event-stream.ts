@@ -5,7 +5,7 @@ import type { Timer } from '../../base/clock.ts'
 import type { Context } from '../../context.ts'
 import type { ReceivedMessage } from '../../events/received-events.ts'
 import { isPast } from '../../store/accounts.ts'
-import type { Follower } from '../../store/following.ts'
+import type { ChangeSubscriber } from '../../store/following.ts'
 import { type Account, CHANGE_TYPES, type ChangeType, type States } from '../../store/records.ts'
 import { presentAddress } from '../schemas/address.ts'
 import { submissionNow } from './submissions.ts'
@@ -37,7 +37,7 @@ export const WAITING_MAX = 65_536
 /** Submissions told one by one at a time. */
 const SUBMISSIONS_MAX = 50
 
-export class EventStream extends Readable implements Follower {
+export class EventStream extends Readable implements ChangeSubscriber {
   readonly #app: Context
   readonly #asked: StreamAsked
   readonly #mailboxId: string

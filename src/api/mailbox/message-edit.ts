@@ -7,7 +7,7 @@ import type { Tx } from '../../db/db.ts'
 import { allows } from '../../directory/permissions.ts'
 import { answer, type RequestFacts, route } from '../../http/route.ts'
 import { Id } from '../../http/schema.ts'
-import type { Edited, MessageChange } from '../../store/messages/edits.ts'
+import type { EditResult, MessageChange } from '../../store/messages/edits.ts'
 import type { Account } from '../../store/records.ts'
 import { messageVersion } from '../schemas/message.ts'
 import { MessageSummary, presentSummary } from '../schemas/message-summary.ts'
@@ -256,7 +256,7 @@ async function changeOne(
 }
 
 /** @param members what the parts of the change are called in the body @throws ProductError not_found, validation_error */
-function requireUpdated({ notFound: missing, notUpdated }: Edited, { keywords = 'keywords' } = {}): void {
+function requireUpdated({ notFound: missing, notUpdated }: EditResult, { keywords = 'keywords' } = {}): void {
   if (missing.length > 0) throw notFound('message')
   const [refused] = notUpdated
   if (refused === undefined) return

@@ -7,7 +7,7 @@ import { ProductError } from '../../base/errors.ts'
 import type { BodyReader } from '../../http/body-plan.ts'
 import type { RawBody } from '../../http/route.ts'
 import { checkPlainName, checkType, decodeContent } from '../../mime/compose/attachment-rules.ts'
-import type { Content } from '../../store/blobs.ts'
+import type { StoredContent } from '../../store/blobs.ts'
 import { gatherContent } from '../../store/gather.ts'
 import { record } from '../schemas/record.ts'
 import { MAILBOX_LIMITS } from './limits.ts'
@@ -23,7 +23,7 @@ export interface GivenFile {
   filename: string
   contentType: string
   /** Its bytes, or the form they are kept in. */
-  content: Uint8Array | Content
+  content: Uint8Array | StoredContent
 }
 
 export const NewUpload = record(

@@ -245,7 +245,7 @@ const deleteMailbox = route({
   etag: true,
   async handle({ params: { mailbox_id: id }, principal, app, request }) {
     await app.directory.mailboxes.delete(principal.teamId, id, await mailboxMatch(app, id, request))
-    await app.outbound.waiting.cancelOf(id)
+    await app.outbound.queuedMessages.cancelOf(id)
     return { deleted: true, id }
   },
 })

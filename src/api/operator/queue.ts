@@ -4,7 +4,7 @@ import { type Static, Type } from 'typebox'
 import { isoTime } from '../../base/clock.ts'
 import { route } from '../../http/route.ts'
 import { Id, listOf, pageQuery } from '../../http/schema.ts'
-import type { WaitingDelivery } from '../../outbound/queued-messages.ts'
+import type { QueuedMessage } from '../../outbound/queued-messages.ts'
 import { MANAGEMENT_PAGE } from '../management/pages.ts'
 import { record } from '../schemas/record.ts'
 import { TimeOf } from '../schemas/time.ts'
@@ -41,7 +41,7 @@ const listQueue = route({
   }),
   reply: listOf(QueueEntry),
   async handle({ query: { team_id: teamId, domain, limit }, after, app }) {
-    const page = await app.outbound.waiting.list({ teamId, lane: domain?.toLowerCase(), limit, after })
+    const page = await app.outbound.queuedMessages.list({ teamId, lane: domain?.toLowerCase(), limit, after })
     return { items: page.items.map(present), next: page.next }
   },
 })
@@ -57,7 +57,7 @@ const retryQueued = route({
   params,
   reply: Changed('QueueRetried', 'How many of its deliveries are due now.'),
   async handle({ params: { email_id }, app }) {
-    return { message_id: email_id, deliveries: await app.outbound.waiting.retry(email_id) }
+    return { message_id: email_id, deliveries: await app.outbound.queuedMessages.retry(email_id) }
   },
 })
 
@@ -72,11 +72,11 @@ const dropQueued = route({
   params,
   reply: Changed('QueueDropped', 'How many of its deliveries were given up.'),
   async handle({ params: { email_id }, app }) {
-    return { message_id: email_id, deliveries: await app.outbound.waiting.drop(email_id) }
+    return { message_id: email_id, deliveries: await app.outbound.queuedMessages.drop(email_id) }
   },
 })
 
-function present({ row, email }: WaitingDelivery): Static<typeof QueueEntry> {
+function present({ row, email }: QueuedMessage): Static<typeof QueueEntry> {
   return {
     message_id: email.id,
     team_id: email.teamId,

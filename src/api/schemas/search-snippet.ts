@@ -4,7 +4,7 @@ import { Type } from 'typebox'
 import { Id, Nullable } from '../../http/schema.ts'
 import { NO_WIDTH } from '../../mime/preview.ts'
 import type { Snippet } from '../../store/messages/snippets.ts'
-import type { Excerpt } from '../../store/search/found.ts'
+import type { HighlightedText } from '../../store/search/found.ts'
 import { record } from './record.ts'
 
 /** Bytes (UTF-8) of a preview, markup included. */
@@ -36,12 +36,12 @@ interface Sign {
 }
 
 /** The whole excerpt. */
-export function marked(excerpt: Excerpt): string {
+export function marked(excerpt: HighlightedText): string {
   return written(signsOf(excerpt))
 }
 
 /** As much of it around its first hit as fits into so many bytes: whole characters, and marks that are closed. */
-export function markedAround(excerpt: Excerpt, bytes: number): string {
+export function markedAround(excerpt: HighlightedText, bytes: number): string {
   const signs = signsOf(excerpt)
   const first = Math.max(
     0,
@@ -73,7 +73,7 @@ function leadOf(signs: readonly Sign[], first: number): number {
 }
 
 /** On one line, without what has no width or controls a terminal: white space becomes a single space. */
-function signsOf({ text, hits }: Excerpt): Sign[] {
+function signsOf({ text, hits }: HighlightedText): Sign[] {
   const signs: Sign[] = []
   let at = 0
   let next = 0

@@ -6,7 +6,7 @@ import { newId } from '../../base/ids.ts'
 import type { Config } from '../../config/config.ts'
 import type { Db, Reader, Row, SqlValue, Tx } from '../../db/db.ts'
 import { type Page, type PageKey, pageOf } from '../../db/page.ts'
-import type { OutboundParts } from '../deps.ts'
+import type { OutboundDeps } from '../deps.ts'
 
 export const CREDIT_TYPES = ['purchase', 'adjustment', 'refund'] as const
 export const TRANSACTION_TYPES = ['purchase', 'consumption', 'adjustment', 'refund'] as const
@@ -63,7 +63,7 @@ export class Ledger {
   readonly #clock: Clock
   readonly #config: Config
 
-  constructor({ db, clock, config }: Pick<OutboundParts, 'db' | 'clock' | 'config'>) {
+  constructor({ db, clock, config }: Pick<OutboundDeps, 'db' | 'clock' | 'config'>) {
     this.#db = db
     this.#clock = clock
     this.#config = config

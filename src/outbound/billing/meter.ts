@@ -4,11 +4,11 @@ import { isoTime } from '../../base/clock.ts'
 import { conflict, type ProductError } from '../../base/errors.ts'
 import type { Reader, Tx } from '../../db/db.ts'
 import { DeferredWrites } from '../../db/deferred-writes.ts'
-import type { OutboundParts } from '../deps.ts'
+import type { OutboundDeps } from '../deps.ts'
 import type { Ledger } from './ledger.ts'
 import { MICRO } from './money.ts'
 
-interface Parts extends Pick<OutboundParts, 'db' | 'clock' | 'config'> {
+interface Deps extends Pick<OutboundDeps, 'db' | 'clock' | 'config'> {
   ledger: Pick<Ledger, 'enter' | 'balance'>
 }
 
@@ -38,13 +38,13 @@ const COUNT = `INSERT INTO billing_meters (team_id, hour, provider_id, provider_
 const ADD = `ON CONFLICT (team_id, hour, provider_id) DO UPDATE SET quantity = quantity + excluded.quantity`
 
 export class Meter {
-  readonly #parts: Parts
+  readonly #deps: Deps
   readonly #price: number
   readonly #sent = new DeferredWrites<Sent>((tx, all) => this.#writeSent(tx, all), PLACE)
 
-  constructor(parts: Parts) {
-    this.#parts = parts
-    this.#price = Math.round(parts.config.BILLING_UNIT_PRICE * MICRO)
+  constructor(deps: Deps) {
+    this.#deps = deps
+    this.#price = Math.round(deps.config.BILLING_UNIT_PRICE * MICRO)
   }
 
   /**
@@ -52,9 +52,9 @@ export class Meter {
    * @returns the error to report when it does not; null when it does or billing is not enforced
    */
   async refusal(tx: Tx, teamId: string, recipients: number): Promise<ProductError | null> {
-    if (!this.#parts.config.BILLING_ENFORCE || this.#price === 0) return null
+    if (!this.#deps.config.BILLING_ENFORCE || this.#price === 0) return null
     const owed = (await this.#owed(tx, teamId)) + recipients
-    if ((await this.#parts.ledger.balance(tx, teamId)) >= owed * this.#price) return null
+    if ((await this.#deps.ledger.balance(tx, teamId)) >= owed * this.#price) return null
     return conflict('The balance of the team does not suffice for this mail; ask the operator for credit.')
   }
 
@@ -113,14 +113,14 @@ export class Meter {
    * @returns the number of rows entered
    */
   async enter(signal: AbortSignal): Promise<number> {
-    const now = this.#parts.clock.now()
+    const now = this.#deps.clock.now()
     let entered = 0
     while (!signal.aborted) {
-      const rows = await this.#parts.db.read.all<MeterRow>(
+      const rows = await this.#deps.db.read.all<MeterRow>(
         'SELECT * FROM billing_meters WHERE hour > ? AND hour <= ? ORDER BY hour LIMIT ?',
         [WAITING, now - HOUR_MS - GRACE_MS, BATCH],
       )
-      for (const row of rows) await this.#parts.db.write((tx) => this.#enterOne(tx, row))
+      for (const row of rows) await this.#deps.db.write((tx) => this.#enterOne(tx, row))
       entered += rows.length
       if (rows.length < BATCH) break
     }
@@ -135,7 +135,7 @@ export class Meter {
     )
     if (row === undefined) return
     await tx.run('DELETE FROM billing_meters WHERE team_id = ? AND hour = ? AND provider_id = ?', key)
-    await this.#parts.ledger.enter(tx, team_id, {
+    await this.#deps.ledger.enter(tx, team_id, {
       type: 'consumption',
       amount: 0 - row.quantity * this.#price,
       quantity: row.quantity,

@@ -6,7 +6,7 @@ import type { Carrier, EmailSource, Outcome } from '../records.ts'
 import { DETAIL_MAX, replyLine } from './timeline.ts'
 
 /** The message and the delivery of an event. */
-export interface Told {
+export interface EventSubject {
   emailId: string
   deliveryId: string
   source: EmailSource
@@ -23,7 +23,7 @@ export interface Told {
 }
 
 /** The outcome of the delivery. */
-export interface Fact {
+export interface EventFact {
   outcome: Outcome
   at: number
   /** True when the outcome suppresses the recipient. */
@@ -35,7 +35,7 @@ const NAME_MAX = 512
 const SUBJECT_MAX = 998
 const MTA_MAX = 255
 
-export function bodyOf(told: Told, fact: Fact): Record<string, unknown> {
+export function bodyOf(told: EventSubject, fact: EventFact): Record<string, unknown> {
   return {
     message_id: told.emailId,
     delivery_log_id: told.deliveryId,
@@ -53,7 +53,7 @@ export function bodyOf(told: Told, fact: Fact): Record<string, unknown> {
   }
 }
 
-function detailsOf(told: Told, { outcome, at, suppressed }: Fact): Record<string, unknown> {
+function detailsOf(told: EventSubject, { outcome, at, suppressed }: EventFact): Record<string, unknown> {
   switch (outcome.kind) {
     case 'sent':
       return { delivery: delivery(told, outcome, at) }
@@ -72,7 +72,7 @@ function detailsOf(told: Told, { outcome, at, suppressed }: Fact): Record<string
   }
 }
 
-function delivery(told: Told, { reply, confirmation }: Extract<Outcome, { kind: 'sent' }>, at: number) {
+function delivery(told: EventSubject, { reply, confirmation }: Extract<Outcome, { kind: 'sent' }>, at: number) {
   return {
     delivered_at: isoTime(at),
     confirmation,
@@ -82,7 +82,7 @@ function delivery(told: Told, { reply, confirmation }: Extract<Outcome, { kind: 
   }
 }
 
-function delay(told: Told, { reply, cause, nextAt }: Extract<Outcome, { kind: 'deferred' }>) {
+function delay(told: EventSubject, { reply, cause, nextAt }: Extract<Outcome, { kind: 'deferred' }>) {
   return {
     type: cause,
     smtp_code: reply.smtpCode,

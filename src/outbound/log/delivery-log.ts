@@ -3,7 +3,7 @@
 import { searchWords } from '../../base/words.ts'
 import type { Db, SqlValue } from '../../db/db.ts'
 import { type PageKey, pageOf } from '../../db/page.ts'
-import type { OutboundParts } from '../deps.ts'
+import type { OutboundDeps } from '../deps.ts'
 import type { Delivery, DeliveryStatus, Page } from '../records.ts'
 import { DELIVERY_COLUMNS, type DeliveryColumns, presentDelivery } from './rows.ts'
 import { type Step, stepsOf } from './timeline.ts'
@@ -53,7 +53,7 @@ const PRUNE_BATCH = 200
 export class DeliveryLog {
   readonly #db: Db
 
-  constructor({ db }: Pick<OutboundParts, 'db'>) {
+  constructor({ db }: Pick<OutboundDeps, 'db'>) {
     this.#db = db
   }
 

@@ -4,7 +4,7 @@ import type { Clock } from '../../base/clock.ts'
 import type { Tx } from '../../db/db.ts'
 import type { Counters } from '../../store/metrics/counters.ts'
 import type { Meter } from '../billing/meter.ts'
-import type { OutboundParts } from '../deps.ts'
+import type { OutboundDeps } from '../deps.ts'
 import type { Queue } from '../queue.ts'
 import type { Carrier, DeliveryStatus, EmailSource, Outcome } from '../records.ts'
 import type { Suppressions } from '../suppressions.ts'
@@ -12,9 +12,9 @@ import { bodyOf } from './bodies.ts'
 import { countedAs, factOf } from './facts.ts'
 import { countOpen } from './open-content.ts'
 import { stepsOf, withStep } from './timeline.ts'
-import { type Move, moveOf } from './transition-rules.ts'
+import { type DeliveryTransition, transitionOf } from './transition-rules.ts'
 
-interface Parts extends Pick<OutboundParts, 'clock' | 'outbox'> {
+interface Deps extends Pick<OutboundDeps, 'clock' | 'outbox'> {
   queue: Pick<Queue, 'postpone' | 'drop'>
   suppressions: Pick<Suppressions, 'add'>
   meter: Pick<Meter, 'settle'>
@@ -67,13 +67,13 @@ const READ = `SELECT d.id, d.email, d.team_id, d.mailbox_id, d.to_email, d.provi
 const WRITE = `UPDATE deliveries SET status = ?, status_reason = ?, provider_id = ?, provider_name = ?, sent_at = ?,
     delay_told_at = ?, notice_due = ?, timeline = ? WHERE n = ?`
 
-export class Fate {
-  readonly #parts: Parts
+export class DeliveryTransitions {
+  readonly #deps: Deps
   readonly #clock: Clock
 
-  constructor(parts: Parts) {
-    this.#parts = parts
-    this.#clock = parts.clock
+  constructor(deps: Deps) {
+    this.#deps = deps
+    this.#clock = deps.clock
   }
 
   /**
@@ -87,15 +87,15 @@ export class Fate {
     const fact = bounded(outcome)
     const steps = fact.kind === 'complained' ? stepsOf(row.timeline) : []
     const { status, status_reason: statusReason, attempts } = row
-    const move = moveOf({ status, statusReason, attempts, steps }, fact)
+    const move = transitionOf({ status, statusReason, attempts, steps }, fact)
     if (move === null) return false
     const moved = carrier === null ? row : { ...row, provider_id: carrier.id, provider_name: carrier.name }
     await this.#move(tx, deliveryN, moved, fact, move)
     return true
   }
 
-  async #move(tx: Tx, n: number, row: Row, outcome: Outcome, move: Move): Promise<void> {
-    const { queue, store } = this.#parts
+  async #move(tx: Tx, n: number, row: Row, outcome: Outcome, move: DeliveryTransition): Promise<void> {
+    const { queue, store } = this.#deps
     const now = this.#clock.now()
     const isTold =
       move.event !== null && row.source !== 'system' && (move.status !== 'pending' || isLate(row, move, now))
@@ -115,7 +115,7 @@ export class Fate {
     else if (row.status === 'pending') await queue.drop(tx, n)
     if (row.status === 'pending' && move.status !== 'pending' && row.source !== 'system') {
       const carrier = { id: row.provider_id, name: row.provider_name }
-      await this.#parts.meter.settle(tx, row.team_id, move.status === 'sent' ? carrier : null, now)
+      await this.#deps.meter.settle(tx, row.team_id, move.status === 'sent' ? carrier : null, now)
     }
     this.#count(tx, row, outcome, now)
     const change = wanting(move.status, isNoticed) - wanting(row.status, false)
@@ -132,13 +132,13 @@ export class Fate {
     const counted = countedAs({ status: row.status, statusReason: row.status_reason }, outcome)
     if (fact === null || counted === null) return
     const provider = row.provider_id === null ? null : { id: row.provider_id, name: row.provider_name }
-    this.#parts.store.counters.count(tx, { ...fact, ...counted, provider })
+    this.#deps.store.counters.count(tx, { ...fact, ...counted, provider })
   }
 
   /** Only messages of the team cause suppressions, not messages of the appliance itself. */
-  async #suppress(tx: Tx, row: Row, { suppress, step }: Move): Promise<boolean> {
+  async #suppress(tx: Tx, row: Row, { suppress, step }: DeliveryTransition): Promise<boolean> {
     if (suppress === null || row.source === 'system') return false
-    await this.#parts.suppressions.add(tx, {
+    await this.#deps.suppressions.add(tx, {
       teamId: row.team_id,
       email: row.to_email.toLowerCase(),
       reason: suppress,
@@ -148,8 +148,13 @@ export class Fate {
     return true
   }
 
-  async #tell(tx: Tx, row: Row, { event }: Move, fact: { outcome: Outcome; at: number; suppressed: boolean }) {
-    await this.#parts.outbox.record(tx, {
+  async #tell(
+    tx: Tx,
+    row: Row,
+    { event }: DeliveryTransition,
+    fact: { outcome: Outcome; at: number; suppressed: boolean },
+  ) {
+    await this.#deps.outbox.record(tx, {
       teamId: row.team_id,
       type: event!,
       mailboxId: row.mailbox_id,
@@ -161,7 +166,7 @@ export class Fate {
 }
 
 /** Decisions §9.4: whether a deferral is reported. */
-function isLate(row: Row, { step }: Move, now: number): boolean {
+function isLate(row: Row, { step }: DeliveryTransition, now: number): boolean {
   const isFar = step.nextAt !== null && step.nextAt - now > DELAY_TOLD_FROM_MS
   return isFar && (row.delay_told_at === null || now - row.delay_told_at >= DELAY_TOLD_EVERY_MS)
 }

@@ -5,7 +5,7 @@ import { ID_PREFIX, newId } from '../../base/ids.ts'
 import { searchText } from '../../base/words.ts'
 import type { Db, Reader, Tx } from '../../db/db.ts'
 import type { Counters } from '../../store/metrics/counters.ts'
-import type { OutboundParts } from '../deps.ts'
+import type { OutboundDeps } from '../deps.ts'
 import type { Carrier, Delivery, Email } from '../records.ts'
 import { domainOf, factOf } from './facts.ts'
 import { countOpen } from './open-content.ts'
@@ -55,7 +55,7 @@ export class Emails {
   readonly #clock: Clock
   readonly #counters: Pick<Counters, 'count'>
 
-  constructor({ db, clock, store }: Pick<OutboundParts, 'db' | 'clock' | 'store'>) {
+  constructor({ db, clock, store }: Pick<OutboundDeps, 'db' | 'clock' | 'store'>) {
     this.#db = db
     this.#clock = clock
     this.#counters = store.counters

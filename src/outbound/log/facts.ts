@@ -3,7 +3,7 @@
 import type { Fact } from '../../store/metrics/counters.ts'
 import type { Counts } from '../../store/metrics/tally.ts'
 import type { Delivery, Email, Outcome } from '../records.ts'
-import type { Standing } from './transition-rules.ts'
+import type { AttemptState } from './transition-rules.ts'
 
 /** @returns the common fields of all facts about a delivery; null for messages of the appliance itself, which are not counted */
 export function factOf(
@@ -33,7 +33,7 @@ export function domainOf(email: string): string {
  * @returns null for a repeated deferral or complaint, which is not counted
  */
 export function countedAs(
-  before: Pick<Standing, 'status' | 'statusReason'>,
+  before: Pick<AttemptState, 'status' | 'statusReason'>,
   outcome: Outcome,
 ): Pick<Fact, 'counts' | 'reason'> | null {
   const sent: Partial<Counts> = before.status === 'pending' ? { sent: 1 } : {}

@@ -8,7 +8,7 @@ import type { DeliveryStatus, Outcome, RemoteReply } from '../records.ts'
 import { DETAIL_MAX, replyLine, type Step, type StepType } from './timeline.ts'
 
 /** The state of a delivery before a transition. */
-export interface Standing {
+export interface AttemptState {
   status: DeliveryStatus
   statusReason: string | null
   /** Attempts so far. */
@@ -17,7 +17,7 @@ export interface Standing {
 }
 
 /** The state of a delivery after a transition. */
-export interface Move {
+export interface DeliveryTransition {
   status: DeliveryStatus
   statusReason: string | null
   step: Omit<Step, 'at'>
@@ -30,7 +30,7 @@ export interface Move {
 export const COMPLAINTS_MAX = 20
 
 /** @returns null when the table has no such transition: final states stay final */
-export function moveOf(standing: Standing, outcome: Outcome): Move | null {
+export function transitionOf(standing: AttemptState, outcome: Outcome): DeliveryTransition | null {
   const isPending = standing.status === 'pending'
   switch (outcome.kind) {
     case 'bounced':
@@ -50,22 +50,22 @@ export function moveOf(standing: Standing, outcome: Outcome): Move | null {
   }
 }
 
-function deferral({ reply, nextAt }: Extract<Outcome, { kind: 'deferred' }>): Move {
+function deferral({ reply, nextAt }: Extract<Outcome, { kind: 'deferred' }>): DeliveryTransition {
   const step = { ...said('deferred', reply), nextAt }
   return { ...move('pending', `deferred: ${step.detail}`, step), event: 'message.delivery_delayed' }
 }
 
-function expiry(reply: RemoteReply): Move {
+function expiry(reply: RemoteReply): DeliveryTransition {
   const step = said('expired', reply)
   return { ...move('failed', `expired: ${step.detail}`, step), event: 'message.bounced' }
 }
 
-function rejection(reason: string, detail: string): Move {
+function rejection(reason: string, detail: string): DeliveryTransition {
   const statusReason = `${reason}: ${detail}`
   return { ...move('rejected', statusReason, plain('rejected', statusReason)), event: 'message.rejected' }
 }
 
-function bounce(standing: Standing, outcome: Extract<Outcome, { kind: 'bounced' }>): Move | null {
+function bounce(standing: AttemptState, outcome: Extract<Outcome, { kind: 'bounced' }>): DeliveryTransition | null {
   const { afterAccept, reply, type } = outcome
   if (!mayBounce(standing, afterAccept)) return null
   const step = said('bounced', reply)
@@ -79,13 +79,16 @@ function bounce(standing: Standing, outcome: Extract<Outcome, { kind: 'bounced' 
   }
 }
 
-function mayBounce({ status, attempts }: Standing, afterAccept: boolean): boolean {
+function mayBounce({ status, attempts }: AttemptState, afterAccept: boolean): boolean {
   if (!afterAccept) return status === 'pending'
   // A report may arrive before the outcome is recorded, and it overrides an attempt of unknown outcome.
   return status === 'sent' || (status === 'pending' && attempts > 0)
 }
 
-function complaint(standing: Standing, outcome: Extract<Outcome, { kind: 'complained' }>): Move | null {
+function complaint(
+  standing: AttemptState,
+  outcome: Extract<Outcome, { kind: 'complained' }>,
+): DeliveryTransition | null {
   const { feedbackType, userAgent, occurredAt } = outcome
   if (standing.status !== 'sent') return null
   const reporter = userAgent === null ? '' : ` reported by ${clean(userAgent, 100)}`
@@ -102,15 +105,19 @@ function complaint(standing: Standing, outcome: Extract<Outcome, { kind: 'compla
   }
 }
 
-function move(status: DeliveryStatus, statusReason: string | null, step: Move['step']): Move {
+function move(
+  status: DeliveryStatus,
+  statusReason: string | null,
+  step: DeliveryTransition['step'],
+): DeliveryTransition {
   return { status, statusReason, step, event: null, suppress: null }
 }
 
-function said(type: StepType, reply: RemoteReply): Move['step'] {
+function said(type: StepType, reply: RemoteReply): DeliveryTransition['step'] {
   const step = { type, detail: replyLine(reply), smtpCode: reply.smtpCode, nextAt: null }
   return reply.server === undefined ? step : { ...step, server: reply.server }
 }
 
-function plain(type: StepType, detail: string): Move['step'] {
+function plain(type: StepType, detail: string): DeliveryTransition['step'] {
   return { type, detail, smtpCode: null, nextAt: null }
 }

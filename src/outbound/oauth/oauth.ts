@@ -4,16 +4,16 @@ import { createHash, randomBytes } from 'node:crypto'
 import { invalid, ProductError } from '../../base/errors.ts'
 import type { Tx } from '../../db/db.ts'
 import { checkName } from '../../directory/teams.ts'
-import type { OutboundParts } from '../deps.ts'
+import type { OutboundDeps } from '../deps.ts'
 import type { Provider } from '../records.ts'
 import { ApiClient } from '../transports/accounts/api-client.ts'
 import { addressOf, type ConnectedType, type Issuer, issuerOf, missingScopes, readProfile } from './issuers.ts'
-import { type Begun, States } from './states.ts'
+import { type Begun, OAuthStates } from './states.ts'
 import { askToken } from './token.ts'
 
 export type { ConnectedType } from './issuers.ts'
 
-export interface OAuthParts extends OutboundParts {
+export interface OAuthDeps extends OutboundDeps {
   providers: {
     /** Creates the account, or updates the token of the team's account with that type and address; it becomes `pending`. */
     createOAuth(
@@ -24,7 +24,7 @@ export interface OAuthParts extends OutboundParts {
 }
 
 /** The result of an authorization callback. `redirectAfter` is the URL to continue at. */
-export type Visit =
+export type OAuthCallbackResult =
   | { kind: 'connected'; provider: Provider; redirectAfter: string | null }
   /** The user denied access, or declined a required scope. */
   | { kind: 'denied' | 'incomplete'; redirectAfter: string | null }
@@ -39,14 +39,14 @@ export const REDIRECT_MAX = 2000
 const CODE_MAX = 8192
 
 export class OAuth {
-  readonly #parts: OAuthParts
-  readonly #states: States
+  readonly #deps: OAuthDeps
+  readonly #states: OAuthStates
   readonly #client: ApiClient
 
-  constructor(parts: OAuthParts) {
-    this.#parts = parts
-    this.#states = new States(parts)
-    this.#client = new ApiClient(parts.clock)
+  constructor(deps: OAuthDeps) {
+    this.#deps = deps
+    this.#states = new OAuthStates(deps)
+    this.#client = new ApiClient(deps.clock)
   }
 
   /**
@@ -58,7 +58,7 @@ export class OAuth {
     teamId: string,
     input: { type: ConnectedType; name: string; redirectAfter: string | null },
   ): Promise<{ authorizationUrl: string; stateExpiresAt: number }> {
-    const { config } = this.#parts
+    const { config } = this.#deps
     const issuer = issuerOf(config, input.type)
     if (issuer === null) {
       const kind = input.type === 'gmail_api' ? 'Google' : 'Microsoft'
@@ -82,12 +82,15 @@ export class OAuth {
   }
 
   /** Completes the flow with the query parameters of the issuer's redirect. */
-  async callback(type: ConnectedType, query: { state?: string; code?: string; error?: string }): Promise<Visit> {
+  async callback(
+    type: ConnectedType,
+    query: { state?: string; code?: string; error?: string },
+  ): Promise<OAuthCallbackResult> {
     const returned = await this.#states.take(type, query.state ?? '')
     if (returned.kind !== 'fresh') return returned
     const { begun } = returned
     const { redirectAfter } = begun
-    const issuer = issuerOf(this.#parts.config, type)
+    const issuer = issuerOf(this.#deps.config, type)
     if (issuer === null) return { kind: 'failed', reason: 'The appliance has no OAuth client any more.', redirectAfter }
     if (query.error === 'access_denied') return { kind: 'denied', redirectAfter }
     if (query.code === undefined || query.code.length > CODE_MAX) {
@@ -102,9 +105,9 @@ export class OAuth {
     return this.#client.close()
   }
 
-  async #connect(issuer: Issuer, begun: Begun, code: string): Promise<Visit> {
+  async #connect(issuer: Issuer, begun: Begun, code: string): Promise<OAuthCallbackResult> {
     const { teamId, type, name, verifier, redirectAfter } = begun
-    const fail = (reason: string): Visit => ({ kind: 'failed', reason, redirectAfter })
+    const fail = (reason: string): OAuthCallbackResult => ({ kind: 'failed', reason, redirectAfter })
     const grant = {
       grant_type: 'authorization_code',
       code,
@@ -126,7 +129,7 @@ export class OAuth {
     if (oauthEmail === null) return fail(`${issuer.name} did not tell the address of the account.`)
     try {
       const account = { teamId, type, name, oauthEmail, refreshToken }
-      const provider = await this.#parts.db.write((tx) => this.#parts.providers.createOAuth(tx, account))
+      const provider = await this.#deps.db.write((tx) => this.#deps.providers.createOAuth(tx, account))
       return { kind: 'connected', provider, redirectAfter }
     } catch (error) {
       if (error instanceof ProductError) return fail(error.message)
@@ -135,7 +138,7 @@ export class OAuth {
   }
 
   #callbackUrl(type: ConnectedType): string {
-    return `${this.#parts.config.APP_ORIGIN}/oauth/callback/${type}`
+    return `${this.#deps.config.APP_ORIGIN}/oauth/callback/${type}`
   }
 }
 

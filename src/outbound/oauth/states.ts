@@ -2,7 +2,7 @@
 
 import { randomBytes, timingSafeEqual } from 'node:crypto'
 import { sha256 } from '../../base/secrets.ts'
-import type { OutboundParts } from '../deps.ts'
+import type { OutboundDeps } from '../deps.ts'
 import type { ConnectedType } from './issuers.ts'
 
 /** Lifetime of a state, in ms. */
@@ -28,15 +28,15 @@ export type Returned = { kind: 'fresh'; begun: Begun } | { kind: 'unknown' | 'ex
  * A state is `<end>.<random>.<mac>`: a forged one is rejected without a database read, and an expired one is distinguished from
  * a used one. Only its hash is stored.
  */
-export class States {
-  readonly #parts: Pick<OutboundParts, 'db' | 'clock' | 'vault'>
+export class OAuthStates {
+  readonly #deps: Pick<OutboundDeps, 'db' | 'clock' | 'vault'>
 
-  constructor(parts: Pick<OutboundParts, 'db' | 'clock' | 'vault'>) {
-    this.#parts = parts
+  constructor(deps: Pick<OutboundDeps, 'db' | 'clock' | 'vault'>) {
+    this.#deps = deps
   }
 
   async begin(begun: Begun): Promise<{ state: string; expiresAt: number }> {
-    const { db, clock, vault } = this.#parts
+    const { db, clock, vault } = this.#deps
     const now = clock.now()
     const expiresAt = now + STATE_MS
     const open = `${expiresAt.toString(36)}.${randomBytes(32).toString('base64url')}`
@@ -58,7 +58,7 @@ export class States {
 
   /** Redeems a state; each can be redeemed only once. */
   async take(type: ConnectedType, state: string): Promise<Returned> {
-    const { db, clock, vault } = this.#parts
+    const { db, clock, vault } = this.#deps
     const [, end, random, mac] = FORM.exec(state) ?? []
     if (end === undefined || !sameText(this.#macOf(type, `${end}.${random}`), mac!)) return { kind: 'unknown' }
     if (Number.parseInt(end, 36) <= clock.now()) return { kind: 'expired' }
@@ -79,7 +79,7 @@ export class States {
   }
 
   #macOf(type: ConnectedType, open: string): string {
-    return this.#parts.vault.mac(MAC_PURPOSE, `${type}.${open}`).subarray(0, MAC_BYTES).toString('base64url')
+    return this.#deps.vault.mac(MAC_PURPOSE, `${type}.${open}`).subarray(0, MAC_BYTES).toString('base64url')
   }
 }
 

@@ -3,7 +3,7 @@
 import { conflict } from '../../base/errors.ts'
 import { newId } from '../../base/ids.ts'
 import type { Tx } from '../../db/db.ts'
-import type { OutboundParts } from '../deps.ts'
+import type { OutboundDeps } from '../deps.ts'
 import type { Provider } from '../records.ts'
 import { NO_QUOTAS } from './input.ts'
 import { presentProvider } from './row.ts'
@@ -23,21 +23,21 @@ const SHARED_NAME = 'Amazon SES'
 const NOT_ENABLED = 'The operator has not enabled Amazon SES for this team.'
 
 export class Connections {
-  readonly #parts: OutboundParts
+  readonly #deps: OutboundDeps
 
-  constructor(parts: OutboundParts) {
-    this.#parts = parts
+  constructor(deps: OutboundDeps) {
+    this.#deps = deps
   }
 
   seal(secret: string): Uint8Array {
-    return this.#parts.vault.seal(PURPOSE, secret)
+    return this.#deps.vault.seal(PURPOSE, secret)
   }
 
   /** Decrypts the current secrets; reads the row on every call, because another thread may have changed it. */
   async secretsOf(
     provider: Pick<Provider, 'id'>,
   ): Promise<{ smtpPassword: string | null; refreshToken: string | null }> {
-    const { db, vault } = this.#parts
+    const { db, vault } = this.#deps
     const row = await db.read.get<{ password: Uint8Array | null; token: Uint8Array | null }>(
       'SELECT smtp_password_sealed AS password, refresh_token_sealed AS token FROM providers WHERE id = ?',
       [provider.id],
@@ -53,7 +53,7 @@ export class Connections {
    */
   async createOAuth(tx: Tx, account: ConnectedAccount, most: number): Promise<Provider> {
     const { teamId, type, oauthEmail } = account
-    const now = this.#parts.clock.now()
+    const now = this.#deps.clock.now()
     const sealed = this.seal(account.refreshToken)
     const known = await tx.get<{ n: number }>(
       'SELECT n FROM providers WHERE team_id = ? AND type = ? AND oauth_email = ?',
@@ -90,7 +90,7 @@ export class Connections {
       type,
       oauthEmail,
     ])
-    tx.afterCommit(() => this.#parts.notifier.notify('providers'))
+    tx.afterCommit(() => this.#deps.notifier.notify('providers'))
     return presentProvider(row!)
   }
 
@@ -101,7 +101,7 @@ export class Connections {
 
   /** Creates or activates the team's row of the shared account, or deactivates it. */
   async ensureShared(tx: Tx, teamId: string, enabled: boolean): Promise<void> {
-    const now = this.#parts.clock.now()
+    const now = this.#deps.clock.now()
     const row = await tx.get<{ n: number }>('SELECT n FROM providers WHERE team_id = ? AND is_shared = 1', [teamId])
     if (row === undefined) {
       if (!enabled) return
@@ -126,7 +126,7 @@ export class Connections {
   }
 
   async sharedOf(teamId: string): Promise<Provider | undefined> {
-    const row = await this.#parts.db.read.get('SELECT * FROM providers WHERE team_id = ? AND is_shared = 1', [teamId])
+    const row = await this.#deps.db.read.get('SELECT * FROM providers WHERE team_id = ? AND is_shared = 1', [teamId])
     return row && presentProvider(row)
   }
 

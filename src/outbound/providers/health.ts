@@ -1,7 +1,7 @@
 // The health of sending accounts: background checks, tests on demand, and results of hand-overs.
 
 import type { Tx } from '../../db/db.ts'
-import type { OutboundParts } from '../deps.ts'
+import type { OutboundDeps } from '../deps.ts'
 import type { Provider, ProviderStatus, RemoteReply } from '../records.ts'
 import type { CheckResult, OpenTransport, Stage } from '../transports/transport.ts'
 import { presentProvider } from './row.ts'
@@ -29,24 +29,24 @@ export interface Tested {
   testedAt: number
 }
 
-interface Parts extends OutboundParts {
+interface Deps extends OutboundDeps {
   openTransport: OpenTransport
 }
 
 export class Health {
-  readonly #parts: Parts
+  readonly #deps: Deps
   /** Accounts with no recorded failures, so that a success needs no write per message. */
   readonly #clean = new Set<number>()
   /** Background checks in progress, by account and connection version. */
   readonly #underway = new Map<string, Promise<void>>()
 
-  constructor(parts: Parts) {
-    this.#parts = parts
+  constructor(deps: Deps) {
+    this.#deps = deps
   }
 
   /** Across all teams: the number of active accounts, and the accounts in `error` or `pending`, oldest first. */
   async overview(): Promise<{ working: number; troubled: Provider[] }> {
-    const { read } = this.#parts.db
+    const { read } = this.#deps.db
     const row = await read.get<{ working: number }>(`SELECT count(*) AS working FROM providers WHERE status = 'active'`)
     const troubled = await read.all(`SELECT * FROM providers WHERE status IN ('error', 'pending') ORDER BY n`)
     return { working: row!.working, troubled: troubled.map(presentProvider) }
@@ -54,12 +54,12 @@ export class Health {
 
   /** Runs the due background checks right after the commit. */
   hurry(tx: Tx): void {
-    tx.afterCommit(() => this.#parts.notifier.notify('providers'))
+    tx.afterCommit(() => this.#deps.notifier.notify('providers'))
   }
 
   /** Applies a changed connection: invalidates the open transport, and schedules a check unless the account is inactive. */
   async reconnect(tx: Tx, n: number, status: ProviderStatus): Promise<void> {
-    const due = status === 'pending' ? this.#parts.clock.now() : null
+    const due = status === 'pending' ? this.#deps.clock.now() : null
     await tx.run(
       `UPDATE providers SET connection_version = connection_version + 1, status = ?, status_reason = NULL, failures = 0,
          checked_ok_at = NULL, check_due_at = ?, check_wait_ms = NULL, takes_verp = 0 WHERE n = ?`,
@@ -73,7 +73,7 @@ export class Health {
     provider: Provider,
     decide: (checkedOkAt: number | null, now: number) => ProviderStatus,
   ): Promise<void> {
-    const now = this.#parts.clock.now()
+    const now = this.#deps.clock.now()
     const row = await tx.get<{ checked_ok_at: number | null }>('SELECT checked_ok_at FROM providers WHERE n = ?', [
       provider.n,
     ])
@@ -90,14 +90,14 @@ export class Health {
     await tx.run(
       `UPDATE providers SET status = 'inactive', status_reason = NULL, failures = 0, check_due_at = NULL,
          check_wait_ms = NULL, updated_at = ? WHERE n = ?`,
-      [this.#parts.clock.now(), n],
+      [this.#deps.clock.now(), n],
     )
   }
 
   /** Tests the account now and updates its status from the result. */
   async test(provider: Provider, to: string | null): Promise<Tested> {
     const tested = await this.#ask(provider, to)
-    await this.#parts.db.write((tx) => this.#apply(tx, provider, tested))
+    await this.#deps.db.write((tx) => this.#apply(tx, provider, tested))
     return tested
   }
 
@@ -107,9 +107,9 @@ export class Health {
    * @returns the number of checks started
    */
   async checkDue(signal?: AbortSignal): Promise<number> {
-    const rows = await this.#parts.db.read.all(
+    const rows = await this.#deps.db.read.all(
       'SELECT * FROM providers WHERE check_due_at <= ? ORDER BY check_due_at LIMIT ?',
-      [this.#parts.clock.now(), CHECKS_MAX],
+      [this.#deps.clock.now(), CHECKS_MAX],
     )
     if (signal?.aborted) return 0
     const due = rows.map(presentProvider).filter((provider) => !this.#underway.has(keyOf(provider)))
@@ -131,7 +131,7 @@ export class Health {
     if (stage === 'sender' && (smtpCode ?? 0) >= 500) return this.refuse(provider, text, stage)
     if (!countsAsFailure(stage)) return
     this.#clean.delete(provider.n)
-    await this.#parts.db.write(async (tx) => {
+    await this.#deps.db.write(async (tx) => {
       // Ignore failures of an older connection version.
       const row = await tx.get<{ failures: number; status: ProviderStatus }>(
         'UPDATE providers SET failures = failures + 1 WHERE n = ? AND connection_version = ? RETURNING failures, status',
@@ -146,17 +146,17 @@ export class Health {
   async noteSuccess(provider: Provider): Promise<void> {
     if (this.#clean.has(provider.n)) return
     this.#clean.add(provider.n)
-    await this.#parts.db.write((tx) =>
+    await this.#deps.db.write((tx) =>
       tx.run('UPDATE providers SET failures = 0 WHERE n = ? AND failures > 0', [provider.n]),
     )
   }
 
   /** Records the last use, at most once per minute. */
   async noteUsed(provider: Provider): Promise<void> {
-    const now = this.#parts.clock.now()
+    const now = this.#deps.clock.now()
     const minute = now - (now % MINUTE_MS)
     if (provider.lastUsedAt !== null && provider.lastUsedAt >= minute) return
-    await this.#parts.db.write((tx) =>
+    await this.#deps.db.write((tx) =>
       tx.run('UPDATE providers SET last_used_at = ? WHERE n = ? AND (last_used_at IS NULL OR last_used_at < ?)', [
         minute,
         provider.n,
@@ -167,7 +167,7 @@ export class Health {
 
   /** Puts the account into `error` when the issuer rejects its token or the server its sender; rechecks may recover it. */
   async refuse(provider: Provider, text: string, stage: Stage = 'auth'): Promise<void> {
-    await this.#parts.db.write(async (tx) => {
+    await this.#deps.db.write(async (tx) => {
       const row = await tx.get<{ status: ProviderStatus }>(
         'SELECT status FROM providers WHERE n = ? AND connection_version = ?',
         [provider.n, provider.connectionVersion],
@@ -181,15 +181,15 @@ export class Health {
     const tested = await this.#ask(provider, null)
     if (signal?.aborted) return
     try {
-      await this.#parts.db.write((tx) => this.#apply(tx, provider, tested))
+      await this.#deps.db.write((tx) => this.#apply(tx, provider, tested))
     } catch (error) {
       // The check stays due.
-      this.#parts.log.error({ err: error, provider: provider.id }, 'what was found of an account could not be kept')
+      this.#deps.log.error({ err: error, provider: provider.id }, 'what was found of an account could not be kept')
     }
   }
 
   async #ask(provider: Provider, to: string | null): Promise<Tested> {
-    const { clock, openTransport, log } = this.#parts
+    const { clock, openTransport, log } = this.#deps
     const began = clock.now()
     let result = OUR_FAULT
     try {
@@ -221,9 +221,9 @@ export class Health {
   }
 
   async #fail(tx: Tx, provider: Provider, reason: string): Promise<void> {
-    this.#parts.log.warn({ provider: provider.id, team_id: provider.teamId, reason }, 'a sending account fails')
+    this.#deps.log.warn({ provider: provider.id, team_id: provider.teamId, reason }, 'a sending account fails')
     await tx.run(`UPDATE providers SET status = 'error', status_reason = ? WHERE n = ?`, [reason, provider.n])
-    const now = this.#parts.clock.now()
+    const now = this.#deps.clock.now()
     // Repeated manual tests must not postpone the next background check.
     await tx.run(
       `UPDATE providers SET check_wait_ms = min(coalesce(check_wait_ms * 2, ?), ?),

@@ -4,12 +4,12 @@ import { isIP } from 'node:net'
 import { invalid, ProductError } from '../../base/errors.ts'
 import { isPublicAddress } from '../../base/public-address.ts'
 import { checkEmail } from '../../mime/compose/draft-rules.ts'
-import type { Provider, QuotaRange, Quotas, SmtpProtocol } from '../records.ts'
+import type { Provider, ProviderQuotas, QuotaRange, SmtpProtocol } from '../records.ts'
 
 /** A requested quota: a number, a range, or null for none. */
 export type QuotaInput = number | QuotaRange | null
 
-export type QuotasInput = Partial<Record<keyof Quotas, QuotaInput>>
+export type QuotasInput = Partial<Record<keyof ProviderQuotas, QuotaInput>>
 
 /** The changeable fields of an account; absent fields stay unchanged. */
 export interface ProviderChange {
@@ -33,9 +33,9 @@ export interface ProviderChange {
 export type NewProvider = ProviderChange &
   Required<Pick<ProviderChange, 'name' | 'smtpHost' | 'smtpPort' | 'smtpProtocol' | 'smtpUsername' | 'smtpPassword'>>
 
-export const NO_QUOTAS: Quotas = { perSecond: null, perMinute: null, perHour: null, perDay: null }
+export const NO_QUOTAS: ProviderQuotas = { perSecond: null, perMinute: null, perHour: null, perDay: null }
 
-const QUOTA_NAMES: Record<keyof Quotas, string> = {
+const QUOTA_NAMES: Record<keyof ProviderQuotas, string> = {
   perSecond: 'per_second',
   perMinute: 'per_minute',
   perHour: 'per_hour',
@@ -78,9 +78,9 @@ export function touchesConnection(change: ProviderChange, current: Provider): bo
 }
 
 /** The quotas after a change: null removes one, absent ones stay. @throws ProductError validation_error */
-export function mergeQuotas(before: Quotas, change: QuotasInput = {}): Quotas {
+export function mergeQuotas(before: ProviderQuotas, change: QuotasInput = {}): ProviderQuotas {
   const after = { ...before }
-  for (const member of Object.keys(QUOTA_NAMES) as (keyof Quotas)[]) {
+  for (const member of Object.keys(QUOTA_NAMES) as (keyof ProviderQuotas)[]) {
     const asked = change[member]
     if (asked === undefined) continue
     const range = typeof asked === 'number' ? { min: asked, max: asked } : asked

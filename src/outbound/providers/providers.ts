@@ -5,7 +5,7 @@ import { newId } from '../../base/ids.ts'
 import type { Reader, SqlValue, Tx } from '../../db/db.ts'
 import { type Page, type PageKey, pageOf } from '../../db/page.ts'
 import { checkEmail } from '../../mime/compose/draft-rules.ts'
-import type { OutboundParts } from '../deps.ts'
+import type { OutboundDeps } from '../deps.ts'
 import type { Provider, ProviderStatus, ProviderType } from '../records.ts'
 import { forgetCounts } from '../routing/quotas.ts'
 import type { OpenTransport } from '../transports/transport.ts'
@@ -42,7 +42,7 @@ export interface ProviderStats {
   byStatus: Record<ProviderStatus, number>
 }
 
-export interface ProvidersParts extends OutboundParts {
+export interface ProvidersDeps extends OutboundDeps {
   /** Opens the transport of an account for checks and tests. */
   openTransport: OpenTransport
   /** What references an account: a text such as "the delivery group News", and the referencing field; null if nothing does. */
@@ -59,17 +59,17 @@ type Precondition = (current: Provider) => void
 export class Providers {
   readonly health: Health
   readonly connections: Connections
-  readonly #parts: ProvidersParts
+  readonly #deps: ProvidersDeps
 
-  constructor(parts: ProvidersParts) {
-    this.#parts = parts
-    this.health = new Health(parts)
-    this.connections = new Connections(parts)
+  constructor(deps: ProvidersDeps) {
+    this.#deps = deps
+    this.health = new Health(deps)
+    this.connections = new Connections(deps)
   }
 
   /** Creates an SMTP account; it is checked immediately and becomes active on success. @throws ProductError validation_error, conflict */
   async create(teamId: string, asked: NewProvider): Promise<Provider> {
-    const { db, clock, config } = this.#parts
+    const { db, clock, config } = this.#deps
     const input = checkChange(asked, config.ALLOW_PRIVATE_SMTP_HOSTS)
     const quotas = mergeQuotas(NO_QUOTAS, input.quotas)
     return db.write(async (tx) => {
@@ -93,11 +93,11 @@ export class Providers {
   }
 
   get(teamId: string, id: string): Promise<Provider | undefined> {
-    return this.#find(this.#parts.db.read, teamId, id)
+    return this.#find(this.#deps.db.read, teamId, id)
   }
 
   async byId(id: string): Promise<Provider | undefined> {
-    const row = await this.#parts.db.read.get('SELECT * FROM providers WHERE id = ?', [id])
+    const row = await this.#deps.db.read.get('SELECT * FROM providers WHERE id = ?', [id])
     return row && presentProvider(row)
   }
 
@@ -112,7 +112,7 @@ export class Providers {
     if (filter.status !== undefined) add('status = ?', filter.status)
     if (filter.type !== undefined) add('type = ?', filter.type)
     if (filter.after !== null) add('(created_at, n) < (?, ?)', ...filter.after)
-    const rows = await this.#parts.db.read.all(
+    const rows = await this.#deps.db.read.all(
       `SELECT * FROM providers WHERE ${where.join(' AND ')} ORDER BY created_at DESC, n DESC LIMIT ?`,
       [...values, filter.limit + 1],
     )
@@ -126,7 +126,7 @@ export class Providers {
 
   /** The accounts of a team that are active, or become active when a check succeeds. */
   async switchedOn(teamId: string): Promise<Provider[]> {
-    const rows = await this.#parts.db.read.all(
+    const rows = await this.#deps.db.read.all(
       `SELECT * FROM providers WHERE team_id = ? AND status <> 'inactive' ORDER BY n`,
       [teamId],
     )
@@ -143,7 +143,7 @@ export class Providers {
   }
 
   async stats(teamId: string): Promise<ProviderStats> {
-    const rows = await this.#parts.db.read.all<{ type: ProviderType; status: ProviderStatus; count: number }>(
+    const rows = await this.#deps.db.read.all<{ type: ProviderType; status: ProviderStatus; count: number }>(
       'SELECT type, status, count(*) AS count FROM providers WHERE team_id = ? GROUP BY type, status',
       [teamId],
     )
@@ -170,7 +170,7 @@ export class Providers {
     asked: ProviderChange,
     precondition: Precondition = () => {},
   ): Promise<Provider> {
-    const { db, clock, config } = this.#parts
+    const { db, clock, config } = this.#deps
     const change = checkChange(asked, config.ALLOW_PRIVATE_SMTP_HOSTS)
     return db.write(async (tx) => {
       const current = await this.#allowed(tx, teamId, id, 'update', precondition)
@@ -189,9 +189,9 @@ export class Providers {
 
   /** @throws ProductError not_found, conflict (shared, or referenced by a group or mailbox), and what the precondition throws */
   async remove(teamId: string, id: string, precondition: Precondition = () => {}): Promise<void> {
-    await this.#parts.db.write(async (tx) => {
+    await this.#deps.db.write(async (tx) => {
       const current = await this.#allowed(tx, teamId, id, 'delete', precondition)
-      const named = await this.#parts.namedBy(tx, current)
+      const named = await this.#deps.namedBy(tx, current)
       if (named !== null) {
         const message = `The provider is still named by ${named.what}.`
         throw new ProductError('conflict', message, { issues: [{ field: named.field, code: 'in_use', message }] })
@@ -203,7 +203,7 @@ export class Providers {
 
   /** @throws ProductError not_found, conflict */
   async activate(teamId: string, id: string, precondition?: Precondition): Promise<Provider> {
-    return this.#parts.db.write(async (tx) => {
+    return this.#deps.db.write(async (tx) => {
       const current = await this.#allowed(tx, teamId, id, 'activate', precondition)
       await this.health.activate(tx, current, (checkedOkAt, now) => activated(current, checkedOkAt, now))
       return (await this.#find(tx, teamId, id))!
@@ -212,7 +212,7 @@ export class Providers {
 
   /** Queued messages use another route at their next attempt. @throws ProductError not_found, conflict */
   async deactivate(teamId: string, id: string, precondition?: Precondition): Promise<Provider> {
-    return this.#parts.db.write(async (tx) => {
+    return this.#deps.db.write(async (tx) => {
       const current = await this.#allowed(tx, teamId, id, 'deactivate', precondition)
       await this.health.deactivate(tx, current.n)
       return (await this.#find(tx, teamId, id))!

@@ -1,7 +1,7 @@
 // Maps a database row to a sending account.
 
 import type { Row } from '../../db/db.ts'
-import type { Provider, ProviderStatus, ProviderType, Quotas, SmtpProtocol } from '../records.ts'
+import type { Provider, ProviderQuotas, ProviderStatus, ProviderType, SmtpProtocol } from '../records.ts'
 
 export function presentProvider(row: Row): Provider {
   return {
@@ -26,7 +26,7 @@ export function presentProvider(row: Row): Provider {
     takesVerp: row.takes_verp === 1,
     oauthEmail: row.oauth_email as string | null,
     hasRefreshToken: row.refresh_token_sealed !== null,
-    quotas: JSON.parse(row.quotas as string) as Quotas,
+    quotas: JSON.parse(row.quotas as string) as ProviderQuotas,
     percentage: row.percentage as number | null,
     trackingDomain: row.tracking_domain as string | null,
     connectionVersion: row.connection_version as number,

@@ -7,13 +7,17 @@ import type { Provider } from '../records.ts'
 import type { Candidate } from './choose.ts'
 
 /** A candidate account, and its group in the sender's scope. */
-export interface Place extends Candidate {
+export interface RoutingCandidate extends Candidate {
   provider: Provider
   group: DeliveryGroup | null
 }
 
 /** The accounts in a scope, each once; accounts of several groups are in the order of the groups. */
-export function placesOf(accounts: readonly Provider[], scope: SendScope, groups: readonly DeliveryGroup[]): Place[] {
+export function candidatesOf(
+  accounts: readonly Provider[],
+  scope: SendScope,
+  groups: readonly DeliveryGroup[],
+): RoutingCandidate[] {
   if (scope.type === 'group') return membersOf(accounts, groups)
   const named = scope.type === 'all' ? accounts : accounts.filter(({ id }) => scope.providerIds.includes(id))
   return named.map((provider, position) => ({
@@ -22,9 +26,9 @@ export function placesOf(accounts: readonly Provider[], scope: SendScope, groups
   }))
 }
 
-function membersOf(accounts: readonly Provider[], groups: readonly DeliveryGroup[]): Place[] {
+function membersOf(accounts: readonly Provider[], groups: readonly DeliveryGroup[]): RoutingCandidate[] {
   const byId = new Map(accounts.map((provider) => [provider.id, provider]))
-  const places = new Map<string, Place>()
+  const places = new Map<string, RoutingCandidate>()
   for (const group of groups) {
     for (const { providerId: id, weight } of group.members) {
       const provider = byId.get(id)

@@ -1,15 +1,15 @@
 // Quotas of sending accounts: recipients per second, minute, hour and day, stored per fixed UTC window (decisions §3.3).
 
 import type { Tx } from '../../db/db.ts'
-import type { OutboundParts } from '../deps.ts'
-import type { Provider, QuotaRange, Quotas } from '../records.ts'
+import type { OutboundDeps } from '../deps.ts'
+import type { Provider, ProviderQuotas, QuotaRange } from '../records.ts'
 
 const WINDOWS = [
   ['perSecond', 'second', 1000],
   ['perMinute', 'minute', 60_000],
   ['perHour', 'hour', 3_600_000],
   ['perDay', 'day', 86_400_000],
-] as const satisfies readonly (readonly [keyof Quotas, string, number])[]
+] as const satisfies readonly (readonly [keyof ProviderQuotas, string, number])[]
 
 /** Must be called when an account is deleted, because SQLite may reuse its key. */
 export async function forgetCounts(tx: Tx, provider: number): Promise<void> {
@@ -17,10 +17,10 @@ export async function forgetCounts(tx: Tx, provider: number): Promise<void> {
 }
 
 export class QuotaCounts {
-  readonly #parts: Pick<OutboundParts, 'vault' | 'clock'>
+  readonly #deps: Pick<OutboundDeps, 'vault' | 'clock'>
 
-  constructor(parts: Pick<OutboundParts, 'vault' | 'clock'>) {
-    this.#parts = parts
+  constructor(deps: Pick<OutboundDeps, 'vault' | 'clock'>) {
+    this.#deps = deps
   }
 
   /** True for an account without quotas: nothing is counted for it. */
@@ -33,7 +33,7 @@ export class QuotaCounts {
    * @returns null when reserved, else when (ms) the last of the full windows ends
    */
   async take(tx: Tx, provider: Provider, recipients: number): Promise<number | null> {
-    const now = this.#parts.clock.now()
+    const now = this.#deps.clock.now()
     const room: { window: string; start: number; count: number }[] = []
     let opensAt: number | null = null
     for (const [member, window, lengthMs] of WINDOWS) {
@@ -60,7 +60,7 @@ export class QuotaCounts {
   /** The cap of one window: drawn uniformly from the range by a MAC, so that every call returns the same cap. */
   capOf(providerId: string, { min, max }: QuotaRange, window: string, start: number): number {
     if (min === max) return min
-    const drawn = this.#parts.vault.mac('quota', `${providerId} ${window} ${start}`).readUIntBE(0, 6)
+    const drawn = this.#deps.vault.mac('quota', `${providerId} ${window} ${start}`).readUIntBE(0, 6)
     return min + Math.floor((drawn / 2 ** 48) * (max - min + 1))
   }
 

@@ -4,7 +4,7 @@ import { isoTime } from '../../base/clock.ts'
 import type { DomainStatus } from '../../directory/domains.ts'
 import type { Email, Provider } from '../records.ts'
 import type { Decision } from '../runner/deps.ts'
-import type { Place } from './candidates.ts'
+import type { RoutingCandidate } from './candidates.ts'
 
 /** Retry delay while no account works, and a shorter one while an account is being checked. ms */
 const RETRY_MS = 5 * 60_000
@@ -15,7 +15,7 @@ const NAMED_MAX = 3
 const NAME_SHOWN = 60
 
 /** Accounts already tried in the same attempt. */
-export interface PassedOver {
+export interface SkippedAccounts {
   failed: readonly Provider[]
   /** The message is too large for them. */
   tooSmall: readonly Provider[]
@@ -23,8 +23,8 @@ export interface PassedOver {
 
 /** @param others the number of candidates, and those skipped: their quota is full, or they were already tried */
 export function whyChosen(
-  { provider, group }: Place,
-  others: PassedOver & { among: number; full: readonly Provider[] },
+  { provider, group }: RoutingCandidate,
+  others: SkippedAccounts & { among: number; full: readonly Provider[] },
 ): string {
   const { among, full, failed, tooSmall } = others
   const place = group === null ? '' : ` in the group ${shown(group.name)} (${group.strategy})`
@@ -54,7 +54,7 @@ export function whyFull(accounts: readonly Provider[], until: number): string {
 export function without(
   email: Email,
   domain: DomainStatus | undefined,
-  accounts: PassedOver & { inScope: number; able: readonly Provider[] },
+  accounts: SkippedAccounts & { inScope: number; able: readonly Provider[] },
   options: { mayGoDirect: boolean; now: number },
 ): Decision {
   const isVerified = domain?.verificationStatus === 'verified'

@@ -1,18 +1,18 @@
 // Chooses the route of a message and gives the reason (decisions §3.3).
 
 import { SYSTEM_TEAM_ID } from '../../directory/teams.ts'
-import type { OutboundParts } from '../deps.ts'
+import type { OutboundDeps } from '../deps.ts'
 import type { DeliveryGroup, Groups } from '../groups.ts'
 import type { Providers } from '../providers/providers.ts'
 import type { Email, Provider } from '../records.ts'
-import type { Decision, Standing } from '../runner/deps.ts'
+import type { Decision, KnownDomainStatus } from '../runner/deps.ts'
 import type { SharedLimit } from '../shared-limit.ts'
-import { commonStrategy, mayCarry, type Place, placesOf } from './candidates.ts'
+import { candidatesOf, commonStrategy, mayCarry, type RoutingCandidate } from './candidates.ts'
 import { orderOf } from './choose.ts'
 import { QuotaCounts } from './quotas.ts'
-import { type PassedOver, whyChosen, whyFull, without } from './reasons.ts'
+import { type SkippedAccounts, whyChosen, whyFull, without } from './reasons.ts'
 
-export interface RouterParts extends OutboundParts {
+export interface RouterDeps extends OutboundDeps {
   providers: Pick<Providers, 'switchedOn' | 'activeOf'>
   groups: Pick<Groups, 'many' | 'nextTurn'>
   sharedLimit: Pick<SharedLimit, 'take' | 'limitOf'>
@@ -23,14 +23,14 @@ export interface RouterParts extends OutboundParts {
 const DAY_MS = 86_400_000
 
 export class Router {
-  readonly #parts: RouterParts
+  readonly #deps: RouterDeps
   readonly #quotas: QuotaCounts
   readonly #random: () => number
 
-  constructor(parts: RouterParts) {
-    this.#parts = parts
-    this.#quotas = new QuotaCounts(parts)
-    this.#random = parts.random ?? Math.random
+  constructor(deps: RouterDeps) {
+    this.#deps = deps
+    this.#quotas = new QuotaCounts(deps)
+    this.#random = deps.random ?? Math.random
   }
 
   /**
@@ -44,10 +44,10 @@ export class Router {
     email: Email,
     recipients: number,
     exclude: ReadonlySet<string>,
-    found: Standing = null,
+    found: KnownDomainStatus = null,
     tooSmall: ReadonlySet<string> = new Set(),
   ): Promise<Decision> {
-    const { config, clock } = this.#parts
+    const { config, clock } = this.#deps
     const { domain, groups, inScope, able: all } = await this.#look(email, found)
     const able = all.filter(({ id }) => !tooSmall.has(id))
     const passed = { failed: accountsIn(able, exclude), tooSmall: accountsIn(all, tooSmall) }
@@ -59,9 +59,9 @@ export class Router {
 
   /** An account whose From address is the default for a message without one; a weighted choice. */
   async defaultFrom(teamId: string): Promise<Provider | undefined> {
-    const accounts = await this.#parts.providers.activeOf(teamId)
+    const accounts = await this.#deps.providers.activeOf(teamId)
     const named = accounts.filter(({ fromEmail, oauthEmail }) => (oauthEmail ?? fromEmail) !== null)
-    const places = placesOf(named, { type: 'all' }, [])
+    const places = candidatesOf(named, { type: 'all' }, [])
     return orderOf(places, 'weighted', 0, this.#random)[0]?.provider
   }
 
@@ -70,7 +70,7 @@ export class Router {
    * otherwise. Messages accepted earlier wait until then (decisions §3.5, §8.2).
    */
   async sharedFullUntil(mail: Pick<Email, 'teamId' | 'mailboxId' | 'scope' | 'from'>): Promise<number | null> {
-    const { sharedLimit, clock } = this.#parts
+    const { sharedLimit, clock } = this.#deps
     const { able } = await this.#look(mail, null)
     if (able.length === 0 || able.some(({ provider }) => provider.type !== 'amazon_ses')) return null
     const { dailyLimit, sentToday } = await sharedLimit.limitOf(mail.teamId)
@@ -78,26 +78,30 @@ export class Router {
   }
 
   /** The accounts in the sender's scope, and those of them that may use the From address. */
-  async #look(mail: Pick<Email, 'teamId' | 'mailboxId' | 'scope' | 'from'>, found: Standing) {
+  async #look(mail: Pick<Email, 'teamId' | 'mailboxId' | 'scope' | 'from'>, found: KnownDomainStatus) {
     const { scope, from } = mail
-    const { providers, groups: kept, directory, db, config } = this.#parts
+    const { providers, groups: kept, directory, db, config } = this.#deps
     const domain = found === null ? await directory.domains.statusFor(db.read, mail, from.email) : found.found
     // Messages from the appliance's own domains use the accounts of AGENT_ROUTE_TEAM (decisions §11.9).
     const teamId = domain?.teamId === SYSTEM_TEAM_ID ? config.AGENT_ROUTE_TEAM : mail.teamId
     const groups = scope.type === 'group' ? await kept.many(teamId, scope.groupIds) : []
-    const inScope = placesOf(await providers.switchedOn(teamId), scope, groups)
+    const inScope = candidatesOf(await providers.switchedOn(teamId), scope, groups)
     const able = inScope.filter(({ provider }) => mayCarry(provider, from.email, domain))
     return { domain, groups, inScope, able }
   }
 
-  async #order(places: readonly Place[], groups: readonly DeliveryGroup[]): Promise<Place[]> {
-    const { db, groups: kept } = this.#parts
+  async #order(places: readonly RoutingCandidate[], groups: readonly DeliveryGroup[]): Promise<RoutingCandidate[]> {
+    const { db, groups: kept } = this.#deps
     const strategy = commonStrategy(groups)
     const turn = strategy === 'round_robin' ? await db.write((tx) => kept.nextTurn(tx, groups[0]!.n)) : 0
     return orderOf(places, strategy, turn, this.#random)
   }
 
-  async #takeFirst(ordered: readonly Place[], recipients: number, passed: PassedOver): Promise<Decision> {
+  async #takeFirst(
+    ordered: readonly RoutingCandidate[],
+    recipients: number,
+    passed: SkippedAccounts,
+  ): Promise<Decision> {
     const full: Provider[] = []
     let until = Number.POSITIVE_INFINITY
     for (const place of ordered) {
@@ -115,7 +119,7 @@ export class Router {
   /** @returns null when the quota was reserved, else when (ms) to try again */
   async #take(provider: Provider, recipients: number): Promise<number | null> {
     if (provider.type !== 'amazon_ses' && this.#quotas.isFree(provider)) return null
-    const { db, sharedLimit, clock } = this.#parts
+    const { db, sharedLimit, clock } = this.#deps
     return db.write(async (tx) => {
       if (provider.type !== 'amazon_ses') return this.#quotas.take(tx, provider, recipients)
       if (await sharedLimit.take(tx, provider.teamId, recipients)) return null
@@ -124,7 +128,7 @@ export class Router {
   }
 }
 
-function accountsIn(places: readonly Place[], ids: ReadonlySet<string>): Provider[] {
+function accountsIn(places: readonly RoutingCandidate[], ids: ReadonlySet<string>): Provider[] {
   return places.filter(({ id }) => ids.has(id)).map(({ provider }) => provider)
 }
 

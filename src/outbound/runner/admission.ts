@@ -1,7 +1,7 @@
 // Whether a due message may still be sent: its sender can be suspended or deleted after the submission.
 
 import type { Email } from '../records.ts'
-import type { RunnerParts, Standing } from './deps.ts'
+import type { KnownDomainStatus, RunnerDeps } from './deps.ts'
 import { endOf, isExpired } from './schedule.ts'
 
 export type Admission =
@@ -9,17 +9,17 @@ export type Admission =
    * @property isProven true when the From domain is verified by the sending team
    * @property domain its status as just read, so that the router does not read it again
    */
-  | { kind: 'go'; isProven: boolean; domain: Standing }
+  | { kind: 'go'; isProven: boolean; domain: KnownDomainStatus }
   /** It stays queued and no attempt is counted; the sender can be reactivated at any time. */
   | { kind: 'hold'; why: string }
   | { kind: 'expired' }
   | { kind: 'cancelled' }
 
 /** Reads by key only. */
-export async function admit(parts: RunnerParts, email: Email): Promise<Admission> {
-  const { directory, db, clock } = parts
+export async function admit(deps: RunnerDeps, email: Email): Promise<Admission> {
+  const { directory, db, clock } = deps
   // Applies to held messages, too: none stays queued forever.
-  if (isExpired(clock.now(), endOf(parts, email))) return { kind: 'expired' }
+  if (isExpired(clock.now(), endOf(deps, email))) return { kind: 'expired' }
   if (email.mailboxId !== null) {
     const mailbox = await directory.mailboxes.byId(email.mailboxId)
     // Decisions §5.4.

@@ -14,21 +14,21 @@ const LOCALLY = 8
 const LINE_MAX = 10
 
 /** The carrier that a limit applies to; `team` is the sending team. */
-export type Spot =
+export type LimitKey =
   | { kind: 'provider'; name: string; team: string }
   | { kind: 'domain'; name: string; team: string }
   | { kind: 'local'; name: ''; team: string }
 
 const COUNTS = { provider: PER_PROVIDER, domain: PER_DOMAIN, local: LOCALLY }
 
-export class Places {
+export class DeliveryLimits {
   readonly #all = new Semaphore(IN_ALL)
   readonly #bytes = new Semaphore(BYTES_IN_ALL)
   /** Only limits in use have an entry. */
   readonly #spots = new Map<string, Semaphore>()
 
   /** Acquires a slot at the carrier and a transfer. @returns a function that releases both */
-  async take(spot: Spot): Promise<() => void> {
+  async take(spot: LimitKey): Promise<() => void> {
     const leaves = [await this.takeSpot(spot), await this.takeTransfer(spot.team)]
     return () => {
       for (const leave of leaves.toReversed()) leave()
@@ -36,7 +36,7 @@ export class Places {
   }
 
   /** Acquires a slot at the carrier only, which allows opening a connection. @returns a function that releases it */
-  takeSpot(spot: Spot): Promise<() => void> {
+  takeSpot(spot: LimitKey): Promise<() => void> {
     return this.#takeOne(keyOf(spot), COUNTS[spot.kind])
   }
 
@@ -54,12 +54,12 @@ export class Places {
   }
 
   /** True when the waiting list of the carrier is full. */
-  isCrowded(spot: Spot): boolean {
+  isCrowded(spot: LimitKey): boolean {
     return (this.#spots.get(keyOf(spot))?.waiting ?? 0) >= LINE_MAX
   }
 
   /** True while the waiting list of the carrier is not empty. */
-  hasLine(spot: Spot): boolean {
+  hasLine(spot: LimitKey): boolean {
     return (this.#spots.get(keyOf(spot))?.waiting ?? 0) > 0
   }
 
@@ -74,6 +74,6 @@ export class Places {
   }
 }
 
-function keyOf({ kind, name }: Spot): string {
+function keyOf({ kind, name }: LimitKey): string {
   return `${kind} ${name}`
 }

@@ -3,23 +3,23 @@
 import { parseAddressList } from '../../mime/address.ts'
 import { headerText, readHeaders } from '../../mime/headers.ts'
 import type { Email } from '../records.ts'
-import type { Places } from './concurrency.ts'
-import type { RunnerParts } from './deps.ts'
+import type { DeliveryLimits } from './concurrency.ts'
+import type { RunnerDeps } from './deps.ts'
 
 interface Loaded {
   bytes: Uint8Array
   letGo(): void
 }
 
-export class Content {
-  readonly #parts: Pick<RunnerParts, 'store' | 'signer'>
-  readonly #places: Places
+export class SignedContent {
+  readonly #deps: Pick<RunnerDeps, 'store' | 'signer'>
+  readonly #places: DeliveryLimits
   readonly #email: Email
   #users = 0
   #loading: Promise<Loaded> | undefined
 
-  constructor(parts: Pick<RunnerParts, 'store' | 'signer'>, places: Places, email: Email) {
-    this.#parts = parts
+  constructor(deps: Pick<RunnerDeps, 'store' | 'signer'>, places: DeliveryLimits, email: Email) {
+    this.#deps = deps
     this.#places = places
     this.#email = email
   }
@@ -50,8 +50,8 @@ export class Content {
     // The composed and the signed bytes are in memory at the same time.
     const letGo = await this.#places.takeBytes(2 * sizeBytes)
     try {
-      const composed = await this.#parts.store.blobs.bytes(hash, 0, sizeBytes)
-      return { bytes: await this.#parts.signer.sign(this.#email, composed), letGo }
+      const composed = await this.#deps.store.blobs.bytes(hash, 0, sizeBytes)
+      return { bytes: await this.#deps.signer.sign(this.#email, composed), letGo }
     } catch (error) {
       letGo()
       throw error

@@ -4,7 +4,7 @@ import type { Tx } from '../../db/db.ts'
 import { bounceAddress } from '../bounce-address.ts'
 import { envelopeSender } from '../envelope-sender.ts'
 import type { DeliveryState } from '../log/emails.ts'
-import type { Waiting } from '../queue.ts'
+import type { QueuedDelivery } from '../queue.ts'
 import type { Carrier, Email, Outcome, Provider, RejectionReason, RemoteReply } from '../records.ts'
 import type {
   Answered,
@@ -17,22 +17,22 @@ import type {
   Transport,
   Unavailable,
 } from '../transports/transport.ts'
-import type { Places, Spot } from './concurrency.ts'
-import { Content, hiddenOf } from './content.ts'
-import type { RunnerParts } from './deps.ts'
-import { outcomeOf, type Standing } from './outcomes.ts'
+import type { DeliveryLimits, LimitKey } from './concurrency.ts'
+import { hiddenOf, SignedContent } from './content.ts'
+import type { RunnerDeps } from './deps.ts'
+import { type DeliveryClock, outcomeOf } from './outcomes.ts'
 import { endOf } from './schedule.ts'
 
 /** One leased delivery. */
 export interface Item {
-  waiting: Waiting
+  waiting: QueuedDelivery
   delivery: DeliveryState
 }
 
 /** What the runner provides to the delivery of a message. */
-export interface Guide {
-  parts: RunnerParts
-  places: Places
+export interface WorkerDeps {
+  deps: RunnerDeps
+  places: DeliveryLimits
   /** Token of the runner's leases. */
   token: string
   /** True when the runner stops and starts no more hand-overs. */
@@ -42,15 +42,15 @@ export interface Guide {
 }
 
 /** The transport and carrier of a hand-over, and why the router chose them. */
-export interface Way<T> {
+export interface DeliveryRoute<T> {
   transport: T
   carrier: Carrier
-  spot: Spot
+  spot: LimitKey
   reason: string
 }
 
 /** A route through a sending account. */
-export interface AccountWay extends Way<Transport> {
+export interface AccountRoute extends DeliveryRoute<Transport> {
   provider: Provider
 }
 
@@ -62,23 +62,23 @@ export interface TooLarge {
 }
 
 /** The hand-overs of one message. */
-export class Passage {
-  readonly #guide: Guide
-  readonly #parts: RunnerParts
+export class DeliveryAttempt {
+  readonly #guide: WorkerDeps
+  readonly #deps: RunnerDeps
   readonly #email: Email
-  readonly #content: Content
+  readonly #content: SignedContent
   /** Deliveries whose attempt has been counted: a second account belongs to the same attempt. */
   readonly #counted = new Set<number>()
 
-  constructor(guide: Guide, email: Email) {
+  constructor(guide: WorkerDeps, email: Email) {
     this.#guide = guide
-    this.#parts = guide.parts
+    this.#deps = guide.deps
     this.#email = email
-    this.#content = new Content(guide.parts, guide.places, email)
+    this.#content = new SignedContent(guide.deps, guide.places, email)
   }
 
   /** Hands over through an account and records the outcomes. @returns a failure that another account may not have */
-  async goByAccount(items: readonly Item[], way: AccountWay): Promise<Unavailable | TooLarge | null> {
+  async goByAccount(items: readonly Item[], way: AccountRoute): Promise<Unavailable | TooLarge | null> {
     const { provider, spot, transport } = way
     const gone = await this.#lend(spot, items, way, async (bytes, kept) => {
       const hidden = provider.type === 'smtp' ? [] : hiddenOf(bytes, recipientsOf(kept))
@@ -94,7 +94,7 @@ export class Passage {
   }
 
   /** Delivers to mailboxes of the appliance. The outcomes are recorded in the same unit of work. */
-  async goLocal(items: readonly Item[], way: Way<LocalTransport>): Promise<void> {
+  async goLocal(items: readonly Item[], way: DeliveryRoute<LocalTransport>): Promise<void> {
     const { spot, transport, carrier } = way
     const gone = await this.#lend(spot, items, way, async (bytes, kept) => {
       const record = (tx: Tx, answered: Answered) => this.#apply(tx, kept, this.#outcomesOf(kept, answered), carrier)
@@ -109,7 +109,7 @@ export class Passage {
    * and not the bytes of the message.
    * @returns why no attempt was made; null after an attempt
    */
-  async goDirect(items: readonly Item[], way: Way<DirectTransport>): Promise<NotTried | null> {
+  async goDirect(items: readonly Item[], way: DeliveryRoute<DirectTransport>): Promise<NotTried | null> {
     const { spot, transport, carrier } = way
     const marked: Item[] = []
     const leave = await this.#guide.places.takeSpot(spot)
@@ -128,7 +128,7 @@ export class Passage {
   }
 
   /** @param marked receives the deliveries marked as handed over, on the first transfer */
-  #lender(items: readonly Item[], marked: Item[], way: Way<DirectTransport>): DirectHandover['lend'] {
+  #lender(items: readonly Item[], marked: Item[], way: DeliveryRoute<DirectTransport>): DirectHandover['lend'] {
     const { places, isOver } = this.#guide
     return async (use) => {
       const end = await places.takeTransfer(way.spot.team)
@@ -146,9 +146,9 @@ export class Passage {
 
   /** Calls `use` with the limits acquired, the deliveries marked and the bytes. Outcomes are recorded after the limits' release. */
   async #lend<T>(
-    spot: Spot,
+    spot: LimitKey,
     items: readonly Item[],
-    way: Way<unknown>,
+    way: DeliveryRoute<unknown>,
     use: (bytes: Uint8Array, kept: Item[]) => Promise<T>,
   ): Promise<T | null> {
     const leave = await this.#guide.places.take(spot)
@@ -165,8 +165,8 @@ export class Passage {
   }
 
   /** Marks deliveries as handed over before the first byte is sent: after a crash their outcome is unknown. */
-  async #mark(items: readonly Item[], { carrier, reason }: Way<unknown>): Promise<Item[]> {
-    const { db, queue, emails } = this.#parts
+  async #mark(items: readonly Item[], { carrier, reason }: DeliveryRoute<unknown>): Promise<Item[]> {
+    const { db, queue, emails } = this.#deps
     const byN = new Map(items.map((item) => [item.delivery.n, item]))
     const held = await db.write(async (tx) => {
       const ns = await queue.markHanded(tx, this.#guide.token, [...byN.keys()])
@@ -183,8 +183,8 @@ export class Passage {
     })
   }
 
-  #handover(items: readonly Item[], spot: Spot, provider: Provider | null = null): Omit<Handover, 'bytes'> {
-    const { vault, config } = this.#parts
+  #handover(items: readonly Item[], spot: LimitKey, provider: Provider | null = null): Omit<Handover, 'bytes'> {
+    const { vault, config } = this.#deps
     const { id, n, from, returnPath, internetMessageId } = this.#email
     const outside = () => envelopeSender(this.#email, provider, bounceAddress(vault, config, n))
     return {
@@ -200,12 +200,12 @@ export class Passage {
   }
 
   #outcomesOf(items: readonly Item[], handed: Answered): Outcome[] {
-    const now = this.#parts.clock.now()
+    const now = this.#deps.clock.now()
     return items.map(({ delivery }, index) => outcomeOf(handed, index, this.standing(delivery, now)))
   }
 
   /** Records the outcomes, except for recipients whose message is too large: the caller tries another account for them. */
-  async #settle(items: readonly Item[], handed: Answered, way: AccountWay): Promise<TooLarge | null> {
+  async #settle(items: readonly Item[], handed: Answered, way: AccountRoute): Promise<TooLarge | null> {
     const outcomes = this.#outcomesOf(items, handed)
     const isTooLarge = (index: number) => isRejectedFor('message_too_large', outcomes[index]!)
     const said = items.filter((_, index) => !isTooLarge(index))
@@ -221,8 +221,8 @@ export class Passage {
    * Ends a hand-over aborted by the shutdown: final verdicts of the carrier are recorded. Deliveries without one stay marked as
    * handed over, so that the next runner treats their outcome as unknown.
    */
-  async #breakOff(items: readonly Item[], handed: Handed, { carrier }: Way<unknown>): Promise<null> {
-    const { db, queue, clock } = this.#parts
+  async #breakOff(items: readonly Item[], handed: Handed, { carrier }: DeliveryRoute<unknown>): Promise<null> {
+    const { db, queue, clock } = this.#deps
     if (handed.kind === 'unavailable') {
       await db.write((tx) => each(items, ({ delivery }) => queue.postpone(tx, delivery.n, clock.now())))
       return null
@@ -239,12 +239,12 @@ export class Passage {
   }
 
   async #noteWell(provider: Provider): Promise<void> {
-    await this.#parts.providers.noteSuccess(provider)
-    await this.#parts.providers.noteUsed(provider)
+    await this.#deps.providers.noteSuccess(provider)
+    await this.#deps.providers.noteUsed(provider)
   }
 
-  standing(delivery: DeliveryState, now: number): Standing {
-    return { attempts: delivery.attempts, now, expiresAt: endOf(this.#parts, this.#email) }
+  standing(delivery: DeliveryState, now: number): DeliveryClock {
+    return { attempts: delivery.attempts, now, expiresAt: endOf(this.#deps, this.#email) }
   }
 
   /** Records the outcomes of all recipients in one unit of work, which shares a group commit with other messages. */
@@ -254,7 +254,7 @@ export class Passage {
     carrier: Carrier | null,
     remoteIds: readonly string[] = [],
   ): Promise<void> {
-    const { db, emails } = this.#parts
+    const { db, emails } = this.#deps
     if (items.length === 0) return
     await db.write(async (tx: Tx) => {
       await emails.rememberIds(tx, this.#email.n, remoteIds)
@@ -263,7 +263,7 @@ export class Passage {
   }
 
   async #apply(tx: Tx, items: readonly Item[], outcomes: readonly Outcome[], carrier: Carrier | null): Promise<void> {
-    const { fate } = this.#parts
+    const { fate } = this.#deps
     for (const [index, { delivery }] of items.entries()) await fate.apply(tx, delivery.n, outcomes[index]!, carrier)
   }
 }

@@ -1,8 +1,8 @@
 // The dependencies of the runner: those of all outbound modules, and the methods it uses of other outbound modules.
 
 import type { DomainStatus } from '../../directory/domains.ts'
-import type { OutboundParts } from '../deps.ts'
-import type { Fate } from '../log/delivery-transitions.ts'
+import type { OutboundDeps } from '../deps.ts'
+import type { DeliveryTransitions } from '../log/delivery-transitions.ts'
 import type { Emails } from '../log/emails.ts'
 import type { Notices } from '../notices.ts'
 import type { Queue } from '../queue.ts'
@@ -21,18 +21,18 @@ export type Decision =
   | { kind: 'reject'; reason: RejectionReason; detail: string }
 
 /** The status of the From domain as just read; null: the router reads it. */
-export type Standing = { found: DomainStatus | undefined } | null
+export type KnownDomainStatus = { found: DomainStatus | undefined } | null
 
-export interface RunnerParts extends OutboundParts {
+export interface RunnerDeps extends OutboundDeps {
   queue: Queue
   emails: Pick<Emails, 'byN' | 'deliveriesOf' | 'noteAttempt' | 'noteRoute' | 'rememberIds'>
-  fate: Pick<Fate, 'apply'>
+  fate: Pick<DeliveryTransitions, 'apply'>
   router: {
     decide(
       email: Email,
       recipients: number,
       exclude: ReadonlySet<string>,
-      domain: Standing,
+      domain: KnownDomainStatus,
       tooSmall: ReadonlySet<string>,
     ): Promise<Decision>
   }

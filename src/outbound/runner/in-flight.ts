@@ -1,6 +1,6 @@
 // The messages in flight: which, how many per team, origin and lane, and which origins and lanes the poller skips for a while.
 
-import { laneOf, type PassedOver, type Waiting } from '../queue.ts'
+import { laneOf, type QueuedDelivery, type QueueExclusions } from '../queue.ts'
 
 /** Messages in flight: enough to keep every carrier busy, and cheap to requeue after a crash. */
 const IN_HAND_MAX = 2000
@@ -11,8 +11,8 @@ const PER_LANE = 60
 /** Skipped origins and lanes; every query for due deliveries contains the lists. */
 const REST_MAX = 1000
 
-export class Hand {
-  readonly #mails = new Map<number, Waiting>()
+export class InFlight {
+  readonly #mails = new Map<number, QueuedDelivery>()
   readonly #teams = new Map<string, number>()
   readonly #origins = new Map<string, number>()
   readonly #lanes = new Map<string, number>()
@@ -31,7 +31,7 @@ export class Hand {
   }
 
   /** Adds a message unless it is in flight already or a limit is reached. @returns true when added */
-  take(waiting: Waiting): boolean {
+  take(waiting: QueuedDelivery): boolean {
     if (this.#mails.has(waiting.email) || !this.#hasRoom(waiting)) return false
     this.#mails.set(waiting.email, waiting)
     this.#count(waiting, 1)
@@ -60,7 +60,7 @@ export class Hand {
   }
 
   /** What the next query skips. @param hasLine whether a domain has a waiting list */
-  passedOver(now: number, hasLine: (domain: string) => boolean): PassedOver {
+  passedOver(now: number, hasLine: (domain: string) => boolean): QueueExclusions {
     for (const [origin, until] of this.#resting) if (until <= now) this.#resting.delete(origin)
     for (const [lane, domain] of this.#crowded) if (!hasLine(domain)) this.#crowded.delete(lane)
     return {
@@ -70,7 +70,7 @@ export class Hand {
     }
   }
 
-  #hasRoom(waiting: Waiting): boolean {
+  #hasRoom(waiting: QueuedDelivery): boolean {
     const { origin, teamId } = waiting
     if (this.isFull || this.#resting.has(origin) || this.#crowded.has(laneOf(waiting))) return false
     return (
@@ -80,7 +80,7 @@ export class Hand {
     )
   }
 
-  #count(waiting: Waiting, change: number): void {
+  #count(waiting: QueuedDelivery, change: number): void {
     add(this.#teams, waiting.teamId, change)
     add(this.#origins, waiting.origin, change)
     add(this.#lanes, laneOf(waiting), change)

@@ -1,13 +1,13 @@
 // The delivery of one message: admission, routing, signing, hand-over, and recording each recipient's outcome.
 
 import { randomInt } from 'node:crypto'
-import type { Waiting } from '../queue.ts'
+import type { QueuedDelivery } from '../queue.ts'
 import type { Carrier, Email, Outcome, Provider, RemoteReply } from '../records.ts'
 import type { NotTried, Unavailable } from '../transports/transport.ts'
 import { admit } from './admission.ts'
-import type { Spot } from './concurrency.ts'
-import { type AccountWay, each, type Guide, type Item, Passage } from './delivery-attempt.ts'
-import type { Decision, RunnerParts, Standing } from './deps.ts'
+import type { LimitKey } from './concurrency.ts'
+import { type AccountRoute, DeliveryAttempt, each, type Item, type WorkerDeps } from './delivery-attempt.ts'
+import type { Decision, KnownDomainStatus, RunnerDeps } from './deps.ts'
 import { ownReply, putOff, putOffUntil } from './outcomes.ts'
 import { endOf } from './schedule.ts'
 
@@ -19,15 +19,15 @@ const LOCAL: Carrier = { id: null, name: 'Local delivery' }
 const DIRECT: Carrier = { id: null, name: 'Direct delivery' }
 
 /** The deliveries of a message that were not handed over and return to the queue. */
-export interface Rest {
-  waiting: readonly Waiting[]
+export interface UnsentDeliveries {
+  waiting: readonly QueuedDelivery[]
   /** Until when (ms) all messages of the origin wait, too; null when only its domains have full waiting lists. */
   until: number | null
   /** Deliveries with their own due times. */
-  aside: readonly Waiting[]
+  aside: readonly QueuedDelivery[]
 }
 
-const NOTHING_LEFT: Rest = { waiting: [], until: null, aside: [] }
+const NOTHING_LEFT: UnsentDeliveries = { waiting: [], until: null, aside: [] }
 /** Spreads the retries of messages deferred for the same reason over this share of the wait. */
 const SPREAD = 0.1
 
@@ -40,27 +40,27 @@ interface Tried {
   refusal: RemoteReply | null
 }
 
-export class Journey {
-  readonly #guide: Guide
-  readonly #parts: RunnerParts
+export class MessageDelivery {
+  readonly #guide: WorkerDeps
+  readonly #deps: RunnerDeps
   readonly #email: Email
-  readonly #passage: Passage
+  readonly #passage: DeliveryAttempt
 
-  constructor(guide: Guide, email: Email) {
+  constructor(guide: WorkerDeps, email: Email) {
     this.#guide = guide
-    this.#parts = guide.parts
+    this.#deps = guide.deps
     this.#email = email
-    this.#passage = new Passage(guide, email)
+    this.#passage = new DeliveryAttempt(guide, email)
   }
 
   /**
    * Attempts the due deliveries of the message. The caller returns the result to the queue; the other deliveries are settled,
    * or, during a shutdown, still leased.
    */
-  async run(waiting: readonly Waiting[]): Promise<Rest> {
+  async run(waiting: readonly QueuedDelivery[]): Promise<UnsentDeliveries> {
     const items = await this.#itemsOf(waiting)
-    const admission = await admit(this.#parts, this.#email)
-    if (admission.kind === 'hold') return restOf(items, this.#parts.clock.now() + HOLD_MS)
+    const admission = await admit(this.#deps, this.#email)
+    if (admission.kind === 'hold') return restOf(items, this.#deps.clock.now() + HOLD_MS)
     if (admission.kind === 'cancelled') return this.#settleAll(items, { kind: 'cancelled' })
     if (admission.kind === 'expired') {
       const text = items[0]?.delivery.lastReply ?? 'It could not be handed over for two days.'
@@ -75,10 +75,10 @@ export class Journey {
     return rest!
   }
 
-  async #itemsOf(waiting: readonly Waiting[]): Promise<Item[]> {
-    const { emails, queue, db } = this.#parts
+  async #itemsOf(waiting: readonly QueuedDelivery[]): Promise<Item[]> {
+    const { emails, queue, db } = this.#deps
     const states = new Map((await emails.deliveriesOf(this.#email.n)).map((delivery) => [delivery.n, delivery]))
-    const isOpen = (one: Waiting) => states.get(one.delivery)?.status === 'pending'
+    const isOpen = (one: QueuedDelivery) => states.get(one.delivery)?.status === 'pending'
     const ended = waiting.filter((one) => !isOpen(one))
     // Deliveries in a final state leave the queue.
     if (ended.length > 0) await db.write((tx) => each(ended, (one) => queue.drop(tx, one.delivery)))
@@ -88,7 +88,7 @@ export class Journey {
   /** Only messages from a verified domain are delivered locally; others are sent out and come back over SMTP. */
   async #split(items: readonly Item[], isProven: boolean): Promise<[near: Item[], far: Item[]]> {
     if (!isProven) return [[], [...items]]
-    const { domains } = this.#parts.directory
+    const { domains } = this.#deps.directory
     const here = new Set<string>()
     for (const name of new Set(items.map(({ waiting }) => waiting.lane))) {
       if ((await domains.byName(name)) !== undefined) here.add(name)
@@ -97,17 +97,17 @@ export class Journey {
     return [near, far]
   }
 
-  async #sendNear(items: readonly Item[]): Promise<Rest> {
+  async #sendNear(items: readonly Item[]): Promise<UnsentDeliveries> {
     if (items.length === 0) return NOTHING_LEFT
-    const spot: Spot = { kind: 'local', name: '', team: this.#email.teamId }
-    const transport = this.#parts.transports.local()
+    const spot: LimitKey = { kind: 'local', name: '', team: this.#email.teamId }
+    const transport = this.#deps.transports.local()
     await this.#passage.goLocal(items, { transport, carrier: LOCAL, spot, reason: 'The mailbox is here.' })
     return NOTHING_LEFT
   }
 
   /** Tries one account after another until one accepts or refuses the message. */
-  async #sendFar(items: readonly Item[], found: Standing): Promise<Rest> {
-    const { router, providers } = this.#parts
+  async #sendFar(items: readonly Item[], found: KnownDomainStatus): Promise<UnsentDeliveries> {
+    const { router, providers } = this.#deps
     const tried: Tried = { failed: new Set(), tooSmall: new Set(), failure: null, refusal: null }
     let left = items
     for (let domain = found; ; domain = null) {
@@ -130,7 +130,11 @@ export class Journey {
   }
 
   /** No account is left to try. */
-  #endFar(items: readonly Item[], decision: Exclude<Decision, { kind: 'provider' }>, tried: Tried): Promise<Rest> {
+  #endFar(
+    items: readonly Item[],
+    decision: Exclude<Decision, { kind: 'provider' }>,
+    tried: Tried,
+  ): Promise<UnsentDeliveries> {
     if (tried.failure !== null) return this.#defer(items, tried.failure)
     if (decision.kind === 'direct') return this.#sendDirect(items, decision.reason)
     if (decision.kind === 'wait') return this.#wait(items, decision, tried.refusal !== null)
@@ -138,16 +142,16 @@ export class Journey {
     return this.#settleAll(items, { kind: 'rejected', reason: decision.reason, detail })
   }
 
-  async #wayBy(provider: Provider, reason: string): Promise<AccountWay> {
-    const spot: Spot = { kind: 'provider', name: provider.id, team: this.#email.teamId }
-    return { transport: await this.#parts.transports.of(provider), carrier: provider, spot, reason, provider }
+  async #wayBy(provider: Provider, reason: string): Promise<AccountRoute> {
+    const spot: LimitKey = { kind: 'provider', name: provider.id, team: this.#email.teamId }
+    return { transport: await this.#deps.transports.of(provider), carrier: provider, spot, reason, provider }
   }
 
   /** Delivers to each recipient domain concurrently and independently. */
-  async #sendDirect(items: readonly Item[], reason: string): Promise<Rest> {
-    const transport = this.#parts.transports.direct()
+  async #sendDirect(items: readonly Item[], reason: string): Promise<UnsentDeliveries> {
+    const transport = this.#deps.transports.direct()
     const rests = [...Map.groupBy(items, ({ waiting }) => waiting.lane)].map(async ([name, own]) => {
-      const spot: Spot = { kind: 'domain', name, team: this.#email.teamId }
+      const spot: LimitKey = { kind: 'domain', name, team: this.#email.teamId }
       if (this.#guide.places.isCrowded(spot)) return restOf(own, null)
       const untried = await this.#passage.goDirect(own, { transport, carrier: DIRECT, spot, reason })
       return untried === null ? NOTHING_LEFT : this.#putAside(own, untried)
@@ -158,8 +162,8 @@ export class Journey {
   }
 
   /** A destination in backoff is recorded as a delay and does not count as an attempt. */
-  async #putAside(items: readonly Item[], { until, failure }: NotTried): Promise<Rest> {
-    const now = this.#parts.clock.now()
+  async #putAside(items: readonly Item[], { until, failure }: NotTried): Promise<UnsentDeliveries> {
+    const now = this.#deps.clock.now()
     const dueAt = () => until + Math.round((until - now) * SPREAD * (randomInt(1000) / 1000))
     if (failure === null) {
       return { ...NOTHING_LEFT, aside: items.map(({ waiting }) => ({ ...waiting, dueAt: dueAt() })) }
@@ -180,14 +184,17 @@ export class Journey {
     items: readonly Item[],
     { until, cause, reason }: Extract<Decision, { kind: 'wait' }>,
     wasTried: boolean,
-  ): Promise<Rest> {
-    if (!wasTried && until - this.#parts.clock.now() <= SHORT_WAIT_MS) return restOf(items, until)
-    const nextAt = Math.min(until, endOf(this.#parts, this.#email))
+  ): Promise<UnsentDeliveries> {
+    if (!wasTried && until - this.#deps.clock.now() <= SHORT_WAIT_MS) return restOf(items, until)
+    const nextAt = Math.min(until, endOf(this.#deps, this.#email))
     return this.#settleAll(items, { kind: 'deferred', reply: ownReply(reason), cause, nextAt })
   }
 
-  async #defer(items: readonly Item[], failure: Pick<Unavailable, 'reply' | 'cause' | 'retryAfterMs'>): Promise<Rest> {
-    const now = this.#parts.clock.now()
+  async #defer(
+    items: readonly Item[],
+    failure: Pick<Unavailable, 'reply' | 'cause' | 'retryAfterMs'>,
+  ): Promise<UnsentDeliveries> {
+    const now = this.#deps.clock.now()
     const notBefore = now + (failure.retryAfterMs ?? 0)
     const outcomes = items.map(({ delivery }) =>
       putOff(failure.reply, failure.cause, this.#passage.standing(delivery, now), notBefore),
@@ -196,13 +203,13 @@ export class Journey {
     return NOTHING_LEFT
   }
 
-  async #settleAll(items: readonly Item[], outcome: Outcome): Promise<Rest> {
+  async #settleAll(items: readonly Item[], outcome: Outcome): Promise<UnsentDeliveries> {
     await this.#passage.writeDown(items, Array<Outcome>(items.length).fill(outcome), null)
     return NOTHING_LEFT
   }
 }
 
-function restOf(items: readonly Item[], until: number | null): Rest {
+function restOf(items: readonly Item[], until: number | null): UnsentDeliveries {
   return { ...NOTHING_LEFT, waiting: items.map(({ waiting }) => waiting), until }
 }
 

@@ -6,7 +6,7 @@ import type { Handed, Verdict } from '../transports/transport.ts'
 import { nextTry, wasLastTry } from './schedule.ts'
 
 /** The state of one delivery when its carrier answered. */
-export interface Standing {
+export interface DeliveryClock {
   /** Attempts made, including this one. */
   attempts: number
   /** ms */
@@ -24,7 +24,7 @@ export function ownReply(text: string): RemoteReply {
  * Deferred until the next attempt, or expired after the last one.
  * @param notBefore earliest useful time of the next attempt, ms
  */
-export function putOff(reply: RemoteReply, cause: DelayCause, standing: Standing, notBefore = 0): Outcome {
+export function putOff(reply: RemoteReply, cause: DelayCause, standing: DeliveryClock, notBefore = 0): Outcome {
   const { attempts, now, expiresAt } = standing
   if (wasLastTry(now, expiresAt)) return { kind: 'expired', reply }
   const nextAt = Math.max(nextTry(attempts, now, expiresAt), Math.min(notBefore, expiresAt))
@@ -36,14 +36,18 @@ export function putOffUntil(
   until: number,
   reply: RemoteReply,
   cause: DelayCause,
-  { now, expiresAt }: Standing,
+  { now, expiresAt }: DeliveryClock,
 ): Outcome {
   if (wasLastTry(now, expiresAt)) return { kind: 'expired', reply }
   return { kind: 'deferred', reply, cause, nextAt: Math.min(until, expiresAt) }
 }
 
 /** @param index of the recipient in the hand-over */
-export function outcomeOf(handed: Extract<Handed, { kind: 'answered' }>, index: number, standing: Standing): Outcome {
+export function outcomeOf(
+  handed: Extract<Handed, { kind: 'answered' }>,
+  index: number,
+  standing: DeliveryClock,
+): Outcome {
   const verdict = handed.verdicts[index]
   if (verdict === undefined)
     return putOff(ownReply(`${handed.peer} said nothing of this recipient.`), 'transient', standing)

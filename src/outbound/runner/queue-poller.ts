@@ -1,7 +1,7 @@
 // When the runner polls the queue: on `deliver`, when a delivery becomes due, when capacity is free again, and once a second.
 
 import type { Timer } from '../../base/clock.ts'
-import type { RunnerParts } from './deps.ts'
+import type { RunnerDeps } from './deps.ts'
 
 /** Poll interval: the longest delay after a lost notification, in ms. */
 const LOOK_EVERY_MS = 1000
@@ -11,7 +11,7 @@ const REFILL_MS = 15
 const PAUSES = 4
 
 /** The result of a poll. */
-export interface Found {
+export interface PollResult {
   /** Messages found behind the first page, after deliveries that could not be taken. */
   behind: number
   /** Duration of the queries, in ms. */
@@ -20,13 +20,13 @@ export interface Found {
 
 interface Work {
   /** @param isFar also reads the pages behind deliveries that cannot be taken now */
-  take(isFar: boolean): Promise<Found>
+  take(isFar: boolean): Promise<PollResult>
   /** When (ms) the next delivery becomes due; null when none will. */
   next(): Promise<number | null>
 }
 
-export class Look {
-  readonly #parts: Pick<RunnerParts, 'clock' | 'notifier' | 'log' | 'notices' | 'vacationReplies'>
+export class QueuePoller {
+  readonly #deps: Pick<RunnerDeps, 'clock' | 'notifier' | 'log' | 'notices' | 'vacationReplies'>
   readonly #work: Work
   #wanted: 'nothing' | 'top' | 'all' = 'nothing'
   /** True when the last full poll found messages behind the first page. */
@@ -40,13 +40,13 @@ export class Look {
   #unlisten: (() => void) | undefined
   #stopped = false
 
-  constructor(parts: Pick<RunnerParts, 'clock' | 'notifier' | 'log' | 'notices' | 'vacationReplies'>, work: Work) {
-    this.#parts = parts
+  constructor(deps: Pick<RunnerDeps, 'clock' | 'notifier' | 'log' | 'notices' | 'vacationReplies'>, work: Work) {
+    this.#deps = deps
     this.#work = work
   }
 
   start(): void {
-    const { clock, notifier: wake } = this.#parts
+    const { clock, notifier: wake } = this.#deps
     this.#unlisten = wake.listen('deliver', () => this.at('all'))
     this.#tick = clock.every(LOOK_EVERY_MS, () => this.at('all'))
     this.at('all')
@@ -66,7 +66,7 @@ export class Look {
     if (this.#stopped) return
     if (this.#wanted !== 'all') this.#wanted = what
     // A clock that was set back must not stop the polling.
-    const pause = Math.min(this.#pauseUntil - this.#parts.clock.now(), LOOK_EVERY_MS)
+    const pause = Math.min(this.#pauseUntil - this.#deps.clock.now(), LOOK_EVERY_MS)
     if (pause <= 0) this.#begin()
     else this.#in(pause)
   }
@@ -102,7 +102,7 @@ export class Look {
   #begin(): void {
     if (this.#stopped) return
     this.#looking ??= this.#lookUntilQuiet()
-      .catch((error: unknown) => this.#parts.log.error({ err: error }, 'the queue could not be looked at'))
+      .catch((error: unknown) => this.#deps.log.error({ err: error }, 'the queue could not be looked at'))
       .finally(() => {
         this.#looking = undefined
         // A poll may have been requested after the last one ended.
@@ -111,7 +111,7 @@ export class Look {
   }
 
   async #lookUntilQuiet(): Promise<void> {
-    const { clock } = this.#parts
+    const { clock } = this.#deps
     do {
       const isFar = this.#wanted === 'all'
       this.#wanted = 'nothing'
@@ -125,7 +125,7 @@ export class Look {
 
   /** Sets a timer for deliveries that become due before the next tick. */
   async #setAlarm(): Promise<void> {
-    const { clock } = this.#parts
+    const { clock } = this.#deps
     const next = await this.#work.next()
     this.#due?.cancel()
     const ms = next === null ? LOOK_EVERY_MS : next - clock.now()
@@ -134,7 +134,7 @@ export class Look {
 
   /** Runs DSNs and vacation responses in the background. */
   #tell(): void {
-    const { notices, vacationReplies, log } = this.#parts
+    const { notices, vacationReplies, log } = this.#deps
     const say = (message: string) => (error: unknown) => log.error({ err: error }, message)
     this.#telling ??= Promise.all([
       notices.run().catch(say('senders could not be told of what failed')),

@@ -3,15 +3,15 @@
 import type { Timer } from '../../base/clock.ts'
 import { randomName } from '../../base/ids.ts'
 import type { Service } from '../../base/lifecycle.ts'
-import { laneOf, type Waiting } from '../queue.ts'
+import { laneOf, type QueuedDelivery } from '../queue.ts'
 import type { Email } from '../records.ts'
-import { Places } from './concurrency.ts'
-import type { Guide } from './delivery-attempt.ts'
-import type { RunnerParts } from './deps.ts'
-import { Hand } from './in-flight.ts'
-import { Journey, type Rest } from './message-delivery.ts'
+import { DeliveryLimits } from './concurrency.ts'
+import type { WorkerDeps } from './delivery-attempt.ts'
+import type { RunnerDeps } from './deps.ts'
+import { InFlight } from './in-flight.ts'
+import { MessageDelivery, type UnsentDeliveries } from './message-delivery.ts'
 import { ownReply } from './outcomes.ts'
-import { type Found, Look } from './queue-poller.ts'
+import { type PollResult, QueuePoller } from './queue-poller.ts'
 
 /** Duration of a lease; renewed long before it ends. ms. */
 const LEASE_MS = 600_000
@@ -32,11 +32,11 @@ const LAST_PATIENCE_MS = 1000
 
 export class Runner implements Service {
   readonly name = 'deliver'
-  readonly #parts: RunnerParts
-  readonly #guide: Guide
-  readonly #look: Look
-  readonly #hand = new Hand()
-  readonly #places = new Places()
+  readonly #deps: RunnerDeps
+  readonly #guide: WorkerDeps
+  readonly #look: QueuePoller
+  readonly #hand = new InFlight()
+  readonly #places = new DeliveryLimits()
   readonly #token = randomName()
   readonly #patience = new AbortController()
   /** By key of the message. */
@@ -44,11 +44,11 @@ export class Runner implements Service {
   #renewing: Timer | undefined
   #isOver = false
 
-  constructor(parts: RunnerParts) {
-    this.#parts = parts
+  constructor(deps: RunnerDeps) {
+    this.#deps = deps
     const { signal } = this.#patience
-    this.#guide = { parts, places: this.#places, token: this.#token, isOver: () => this.#isOver, signal }
-    this.#look = new Look(parts, {
+    this.#guide = { deps, places: this.#places, token: this.#token, isOver: () => this.#isOver, signal }
+    this.#look = new QueuePoller(deps, {
       take: (isFar) => this.#take(isFar),
       next: () => this.#nextAt(),
     })
@@ -56,8 +56,8 @@ export class Runner implements Service {
 
   /** Requeues deliveries leased by earlier runners, and starts polling. There is one runner per data folder. */
   async start(): Promise<void> {
-    const { queue, clock, log } = this.#parts
-    const back = await queue.takeBack(clock.now())
+    const { queue, clock, log } = this.#deps
+    const back = await queue.reclaim(clock.now())
     if (back.deliveries > 0) log.info(back, 'deliveries of an earlier run are taken up again')
     this.#renewing = clock.every(RENEW_EVERY_MS, () => void this.#renew())
     this.#look.start()
@@ -65,7 +65,7 @@ export class Runner implements Service {
 
   /** Takes no new deliveries, waits for hand-overs in progress, and releases the other leases. */
   async stop(): Promise<void> {
-    const { queue, clock } = this.#parts
+    const { queue, clock } = this.#deps
     this.#isOver = true
     this.#renewing?.cancel()
     await this.#look.stop()
@@ -73,12 +73,12 @@ export class Runner implements Service {
       this.#patience.abort()
       await endsWithin(LAST_PATIENCE_MS, this.#rest())
     }
-    await queue.letGo(this.#token, clock.now())
+    await queue.release(this.#token, clock.now())
   }
 
   /** Resolves when no message is in flight and no due delivery can be taken. */
   async settle(): Promise<void> {
-    const { queue, clock } = this.#parts
+    const { queue, clock } = this.#deps
     do {
       await this.#look.now()
       await this.#rest()
@@ -92,13 +92,13 @@ export class Runner implements Service {
   }
 
   /** Claims as many due deliveries as the limits allow, and starts them. */
-  async #take(isFar: boolean): Promise<Found> {
-    const { queue, clock } = this.#parts
+  async #take(isFar: boolean): Promise<PollResult> {
+    const { queue, clock } = this.#deps
     const limit = isFar ? PAGE : PAGE_ON_TOP
     const found = { behind: 0, askedMs: 0 }
-    for (let after: Waiting | null = null; !this.#isOver; ) {
+    for (let after: QueuedDelivery | null = null; !this.#isOver; ) {
       const now = clock.now()
-      const page: Waiting[] = await queue.due(now, limit, this.#passedOver(), after)
+      const page: QueuedDelivery[] = await queue.due(now, limit, this.#passedOver(), after)
       found.askedMs += clock.now() - now
       const ns = [...new Set(page.filter((waiting) => this.#hand.take(waiting)).map(({ email }) => email))]
       for (let at = 0; at < ns.length; at += CLAIM_MAX) await this.#claim(ns.slice(at, at + CLAIM_MAX), now)
@@ -110,7 +110,7 @@ export class Runner implements Service {
   }
 
   async #claim(ns: readonly number[], now: number): Promise<void> {
-    const { queue, emails } = this.#parts
+    const { queue, emails } = this.#deps
     try {
       const claimed = await queue.claim({ token: this.#token, until: now + LEASE_MS }, ns, now)
       const known = new Map((await emails.byN(ns)).map((email) => [email.n, email]))
@@ -124,7 +124,7 @@ export class Runner implements Service {
     }
   }
 
-  #sendOff(email: Email, waiting: readonly Waiting[]): void {
+  #sendOff(email: Email, waiting: readonly QueuedDelivery[]): void {
     const work = this.#see(email, waiting).finally(() => {
       this.#underWay.delete(email.n)
       this.#hand.letGo(email.n)
@@ -134,10 +134,10 @@ export class Runner implements Service {
     this.#underWay.set(email.n, work)
   }
 
-  async #see(email: Email, waiting: readonly Waiting[]): Promise<void> {
-    const { log } = this.#parts
+  async #see(email: Email, waiting: readonly QueuedDelivery[]): Promise<void> {
+    const { log } = this.#deps
     try {
-      await this.#giveBack(await new Journey(this.#guide, email).run(waiting))
+      await this.#giveBack(await new MessageDelivery(this.#guide, email).run(waiting))
     } catch (error) {
       log.error({ err: error, email: email.id }, 'a mail could not be seen to; it is tried again')
       await this.#stumble(email).catch((cause: unknown) => log.error({ err: cause, email: email.id }, 'nor put off'))
@@ -145,26 +145,26 @@ export class Runner implements Service {
   }
 
   /** Returns deliveries to the queue and skips their origin or lane for a while: otherwise the next poll takes them again. */
-  async #giveBack({ waiting, until, aside }: Rest): Promise<void> {
+  async #giveBack({ waiting, until, aside }: UnsentDeliveries): Promise<void> {
     if (waiting.length + aside.length === 0) return
-    const again = until ?? this.#parts.clock.now() + AGAIN_MS
+    const again = until ?? this.#deps.clock.now() + AGAIN_MS
     const back = waiting.map((one) => {
       const isLeft = until === null ? this.#hand.passBy(laneOf(one), one.lane) : this.#hand.rest(one.origin, until)
       return isLeft ? one : { ...one, dueAt: again }
     })
-    await this.#parts.db.write((tx) => this.#parts.queue.giveBack(tx, this.#token, [...back, ...aside]))
+    await this.#deps.db.write((tx) => this.#deps.queue.requeue(tx, this.#token, [...back, ...aside]))
   }
 
   /** Defers a message after an internal error, which may be permanent. Deliveries marked as handed over stay marked. */
   async #stumble(email: Email): Promise<void> {
-    const { db, queue, fate, clock } = this.#parts
+    const { db, queue, fate, clock } = this.#deps
     const now = clock.now()
     const nextAt = now + Math.min(Math.max(now - email.queuedAt, STUMBLE_MS), STUMBLE_MAX_MS)
     const reply = ownReply('Something went wrong in the appliance; its log says what.')
     await db.write(async (tx) => {
       for (const row of await queue.ofEmail(tx, email.n)) {
         if (!row.inHand) continue
-        if (row.uncertain) await queue.giveBack(tx, this.#token, [{ ...row, dueAt: nextAt }])
+        if (row.uncertain) await queue.requeue(tx, this.#token, [{ ...row, dueAt: nextAt }])
         else await fate.apply(tx, row.delivery, { kind: 'deferred', reply, cause: 'transient', nextAt }, null)
       }
     })
@@ -172,17 +172,17 @@ export class Runner implements Service {
 
   #passedOver() {
     const hasLine = (name: string) => this.#places.hasLine({ kind: 'domain', name, team: '' })
-    return this.#hand.passedOver(this.#parts.clock.now(), hasLine)
+    return this.#hand.passedOver(this.#deps.clock.now(), hasLine)
   }
 
   async #nextAt(): Promise<number | null> {
-    const due = await this.#parts.queue.nextDueAt(this.#parts.clock.now())
+    const due = await this.#deps.queue.nextDueAt(this.#deps.clock.now())
     const times = [due, this.#hand.soonest].filter((at) => at !== null)
     return times.length === 0 ? null : Math.min(...times)
   }
 
   async #renew(): Promise<void> {
-    const { queue, clock, log } = this.#parts
+    const { queue, clock, log } = this.#deps
     if (this.#underWay.size === 0) return
     await queue
       .renew({ token: this.#token, until: clock.now() + LEASE_MS }, [...this.#underWay.keys()])

@@ -4,7 +4,7 @@ import { verify } from 'node:crypto'
 import { ProductError } from '../../base/errors.ts'
 import { idPattern } from '../../base/ids.ts'
 import type { Tx } from '../../db/db.ts'
-import type { OutboundParts } from '../deps.ts'
+import type { OutboundDeps } from '../deps.ts'
 import type { Carrier, Delivery, Email, Outcome } from '../records.ts'
 import { ApiClient } from '../transports/accounts/api-client.ts'
 import { keyOf } from '../transports/accounts/readdress.ts'
@@ -13,7 +13,7 @@ import { Certificates, type SnsGet } from './certificates.ts'
 import { readEnvelope, type SnsEnvelope } from './envelope.ts'
 import { readSesEvent, type SesEvent } from './ses-event.ts'
 
-export interface SnsParts extends OutboundParts {
+export interface SnsDeps extends OutboundDeps {
   emails: {
     byId(id: string): Promise<Email | undefined>
     byRemoteId(remoteId: string): Promise<Email | undefined>
@@ -25,17 +25,17 @@ export interface SnsParts extends OutboundParts {
 const EMAIL_ID = new RegExp(idPattern('email'))
 
 export class Sns {
-  readonly #parts: SnsParts
+  readonly #deps: SnsDeps
   readonly #client: ApiClient
   readonly #get: SnsGet
   readonly #certificates: Certificates
 
   /** @param get fetches certificates and confirms subscriptions; defaults to HTTPS requests to Amazon */
-  constructor(parts: SnsParts, get?: SnsGet) {
-    this.#parts = parts
-    this.#client = new ApiClient(parts.clock)
+  constructor(deps: SnsDeps, get?: SnsGet) {
+    this.#deps = deps
+    this.#client = new ApiClient(deps.clock)
     this.#get = get ?? ((url) => this.#fetch(url))
-    this.#certificates = new Certificates(parts.clock, this.#get)
+    this.#certificates = new Certificates(deps.clock, this.#get)
   }
 
   /**
@@ -45,7 +45,7 @@ export class Sns {
    * service_unavailable (the certificate cannot be fetched now)
    */
   async receive(message: Readonly<Record<string, unknown>>): Promise<number> {
-    const { config, log } = this.#parts
+    const { config, log } = this.#deps
     const envelope = readEnvelope(message)
     const { topic, type } = envelope
     // Check the topic before an unauthenticated request can trigger a fetch.
@@ -58,7 +58,7 @@ export class Sns {
       log.warn({ topic: topic.arn }, 'Amazon SNS no longer tells this appliance what becomes of sent mail')
       return 0
     }
-    const event = readSesEvent(envelope.message, this.#parts.clock.now())
+    const event = readSesEvent(envelope.message, this.#deps.clock.now())
     return event === null ? 0 : this.#apply(event)
   }
 
@@ -77,12 +77,12 @@ export class Sns {
     const query = new URLSearchParams({ Action: 'ConfirmSubscription', TopicArn: topic.arn, Token: token! })
     const answer = await this.#get(`https://${topic.host}/?${query}`)
     if (answer === null) throw new ProductError('service_unavailable', 'The subscription could not be confirmed now.')
-    this.#parts.log.info({ topic: topic.arn }, 'Amazon SNS tells this appliance what becomes of sent mail')
+    this.#deps.log.info({ topic: topic.arn }, 'Amazon SNS tells this appliance what becomes of sent mail')
     return 0
   }
 
   async #apply(event: SesEvent): Promise<number> {
-    const { db, emails, fate } = this.#parts
+    const { db, emails, fate } = this.#deps
     const email = await this.#mailOf(event)
     if (email === undefined) return 0
     const byAddress = new Map((await emails.deliveriesOf(email.n)).map((delivery) => [keyOf(delivery.to), delivery]))
@@ -98,7 +98,7 @@ export class Sns {
 
   /** Finds the message by our tag, which works even if the response with the SES id was lost; otherwise by that id. */
   async #mailOf({ emailId, messageId }: SesEvent): Promise<Email | undefined> {
-    const { config, emails } = this.#parts
+    const { config, emails } = this.#deps
     const marked = emailId !== null && EMAIL_ID.test(emailId) ? await emails.byId(emailId) : undefined
     return marked ?? emails.byRemoteId(sesMessageId(config.SES_REGION, messageId))
   }

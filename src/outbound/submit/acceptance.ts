@@ -7,14 +7,14 @@ import type { Address } from '../../mime/message.ts'
 import type { Original } from '../../store/messages/answered.ts'
 import type { Meter } from '../billing/meter.ts'
 import { bounceAddress } from '../bounce-address.ts'
-import type { OutboundParts, SendLimit } from '../deps.ts'
-import type { Fate } from '../log/delivery-transitions.ts'
+import type { OutboundDeps, SendLimit } from '../deps.ts'
+import type { DeliveryTransitions } from '../log/delivery-transitions.ts'
 import type { Accepted, Emails } from '../log/emails.ts'
 import type { Queue } from '../queue.ts'
 import type { Email } from '../records.ts'
 import type { Suppressions } from '../suppressions.ts'
 import type { MadeSubmission, Submitted } from './new-mail.ts'
-import { type Desk, type SendingMailbox, strangeSender } from './sender-context.ts'
+import { type SenderContext, type SendingMailbox, strangeSender } from './sender-context.ts'
 
 /** How long delivery is attempted, from the earliest time of the first attempt (decisions §6.2). ms */
 export const LIFETIME_MS = 48 * 60 * 60 * 1000
@@ -39,11 +39,11 @@ export interface Ready {
   written: ComposedContent
 }
 
-export type AcceptanceParts = OutboundParts & {
+export type AcceptanceDeps = OutboundDeps & {
   /** The send limit of agents. */
   allowance: SendLimit
   emails: Emails
-  fate: Fate
+  fate: DeliveryTransitions
   queue: Queue
   suppressions: Pick<Suppressions, 'of'>
   meter: Pick<Meter, 'refusal' | 'hold'>
@@ -52,15 +52,15 @@ export type AcceptanceParts = OutboundParts & {
 const SUPPRESSED = 'The recipient is on the suppression list of the team.'
 
 export class Acceptance {
-  readonly #parts: AcceptanceParts
+  readonly #deps: AcceptanceDeps
 
-  constructor(parts: AcceptanceParts) {
-    this.#parts = parts
+  constructor(deps: AcceptanceDeps) {
+    this.#deps = deps
   }
 
   /** @returns the result of each message, in their order; a message whose copy exceeds the mailbox quota fails */
-  async accept(tx: Tx, desk: Desk, mails: readonly Ready[]): Promise<Submitted[]> {
-    const { suppressions, notifier: wake } = this.#parts
+  async accept(tx: Tx, desk: SenderContext, mails: readonly Ready[]): Promise<Submitted[]> {
+    const { suppressions, notifier: wake } = this.#deps
     const everybody = new Set(mails.flatMap(({ recipients }) => recipients))
     const suppressed = await suppressions.of(tx, desk.sender.teamId, [...everybody])
     const submitted: Submitted[] = []
@@ -69,8 +69,8 @@ export class Acceptance {
     return submitted
   }
 
-  async #one(tx: Tx, desk: Desk, mail: Ready, suppressed: ReadonlySet<string>): Promise<Submitted> {
-    const { emails, fate, queue, meter, clock } = this.#parts
+  async #one(tx: Tx, desk: SenderContext, mail: Ready, suppressed: ReadonlySet<string>): Promise<Submitted> {
+    const { emails, fate, queue, meter, clock } = this.#deps
     // The identity may have been removed while the message was composed.
     if (desk.box !== null && !(await this.#hasIdentity(tx, desk.box, mail))) {
       return { kind: 'failed', error: strangeSender() }
@@ -81,7 +81,7 @@ export class Acceptance {
     const unpaid = await meter.refusal(tx, desk.sender.teamId, mail.recipients.length)
     if (unpaid !== null) return { kind: 'failed', error: unpaid }
     if (desk.box?.mailbox.isAgent === true) {
-      const { allowance } = this.#parts
+      const { allowance } = this.#deps
       const refused = await allowance.take(tx, desk.box.mailbox.id, mail.recipients.length)
       if (refused !== null) return { kind: 'failed', error: refused }
     }
@@ -99,7 +99,7 @@ export class Acceptance {
     return { kind: 'accepted', emailId: mail.id, sendAt: mail.sendAt, state, submission }
   }
 
-  #rowOf({ sender, scope }: Desk, mail: Ready) {
+  #rowOf({ sender, scope }: SenderContext, mail: Ready) {
     const { id, from, returnPath, subject, internetMessageId, domainId, recipients, sendAt, written } = mail
     return {
       id,
@@ -114,23 +114,23 @@ export class Acceptance {
       domainId,
       hash: written.hash,
       sizeBytes: written.sizeBytes,
-      queuedAt: this.#parts.clock.now(),
+      queuedAt: this.#deps.clock.now(),
       expiresAt: sendAt + LIFETIME_MS,
       recipients,
     }
   }
 
   #hasIdentity(tx: Tx, { account }: SendingMailbox, { identityId }: Ready): Promise<boolean> {
-    return this.#parts.store.identities.has(tx, account, identityId!)
+    return this.#deps.store.identities.has(tx, account, identityId!)
   }
 
   /** The mailbox with its current usage, read in the transaction. */
   async #grown(tx: Tx, { mailbox }: SendingMailbox): Promise<SendingMailbox> {
-    return { mailbox, account: (await this.#parts.store.accounts.byMailbox(mailbox.id, tx))! }
+    return { mailbox, account: (await this.#deps.store.accounts.byMailbox(mailbox.id, tx))! }
   }
 
   async #keep(tx: Tx, { mailbox, account }: SendingMailbox, mail: Ready, email: Email): Promise<MadeSubmission> {
-    const { store, vault, config } = this.#parts
+    const { store, vault, config } = this.#deps
     const { written, bcc, original, recipients, subject, sendAt } = mail
     const { hash, sizeBytes, message: read } = written
     const kept = await store.sent.keep(tx, account, {

@@ -2,24 +2,24 @@
 
 import { conflict, notFound } from '../../base/errors.ts'
 import type { Account } from '../../store/records.ts'
-import type { OutboundParts } from '../deps.ts'
-import type { Fate } from '../log/delivery-transitions.ts'
+import type { OutboundDeps } from '../deps.ts'
+import type { DeliveryTransitions } from '../log/delivery-transitions.ts'
 import type { Emails } from '../log/emails.ts'
 import type { Queue } from '../queue.ts'
 
-interface Parts extends OutboundParts {
+interface Deps extends OutboundDeps {
   emails: Pick<Emails, 'byId' | 'pendingOfEmail'>
-  fate: Pick<Fate, 'apply'>
+  fate: Pick<DeliveryTransitions, 'apply'>
   queue: Pick<Queue, 'ofEmail'>
 }
 
 const NOT_PENDING = 'It cannot be taken back any more.'
 
 export class Cancelling {
-  readonly #parts: Parts
+  readonly #deps: Deps
 
-  constructor(parts: Parts) {
-    this.#parts = parts
+  constructor(deps: Deps) {
+    this.#deps = deps
   }
 
   /**
@@ -28,7 +28,7 @@ export class Cancelling {
    * @throws ProductError not_found, conflict once a delivery was handed over or its send time has passed
    */
   async cancel(account: Account, id: string): Promise<void> {
-    const { db, clock, store, emails, fate, queue } = this.#parts
+    const { db, clock, store, emails, fate, queue } = this.#deps
     const submission = await store.submissions.get(account, id)
     if (submission === undefined) throw notFound('submission')
     const email = await emails.byId(submission.emailId)
@@ -45,8 +45,8 @@ export class Cancelling {
     })
   }
 
-  async #toDrafts(tx: Parameters<Parameters<OutboundParts['db']['write']>[0]>[0], account: Account, messageId: string) {
-    const { store } = this.#parts
+  async #toDrafts(tx: Parameters<Parameters<OutboundDeps['db']['write']>[0]>[0], account: Account, messageId: string) {
+    const { store } = this.#deps
     const drafts = await store.folders.byRole(account.n, 'drafts', tx)
     await store.edits.changeIn(tx, account, [messageId], {
       folders: { set: [drafts.id] },

@@ -10,7 +10,7 @@ import type { Address } from '../../mime/message.ts'
 import type { Identity } from '../../store/identities.ts'
 import type { Original } from '../../store/messages/answered.ts'
 import type { Account } from '../../store/records.ts'
-import type { OutboundParts } from '../deps.ts'
+import type { OutboundDeps } from '../deps.ts'
 import type { Router } from '../routing/router.ts'
 import type { NewMail, Sender } from './new-mail.ts'
 
@@ -31,34 +31,34 @@ export interface From {
   identityId: string | null
 }
 
-type Parts = OutboundParts & { router: Pick<Router, 'defaultFrom' | 'sharedFullUntil'> }
+type Deps = OutboundDeps & { router: Pick<Router, 'defaultFrom' | 'sharedFullUntil'> }
 
 const PROVISIONING_RETRY_SECONDS = 10
 
-export class Desk {
+export class SenderContext {
   readonly sender: Sender
   /** Null for root keys. */
   readonly box: SendingMailbox | null
-  readonly #parts: Parts
+  readonly #deps: Deps
   /** Caches for the request, because a batch repeats few senders and domains. */
   #identities: Promise<Identity[]> | undefined
   readonly #full = new Map<string, Promise<number | null>>()
   readonly #domains = new Map<string, Promise<DomainStatus | undefined>>()
 
-  private constructor(parts: Parts, sender: Sender, box: SendingMailbox | null) {
-    this.#parts = parts
+  private constructor(deps: Deps, sender: Sender, box: SendingMailbox | null) {
+    this.#deps = deps
     this.sender = sender
     this.box = box
   }
 
   /** @throws ProductError conflict for a mailbox that may not send now, service_unavailable while it is being set up */
-  static async open(parts: Parts, sender: Sender): Promise<Desk> {
-    if (sender.kind === 'team') return new Desk(parts, sender, null)
-    const mailbox = await parts.directory.mailboxes.byId(sender.mailboxId)
+  static async open(deps: Deps, sender: Sender): Promise<SenderContext> {
+    if (sender.kind === 'team') return new SenderContext(deps, sender, null)
+    const mailbox = await deps.directory.mailboxes.byId(sender.mailboxId)
     if (mailbox === undefined) throw notFound('mailbox')
     if (mailbox.status !== 'active') throw conflict(`The mailbox is ${mailbox.status} and cannot send.`)
-    const account = await parts.store.accounts.byMailbox(mailbox.id)
-    if (account !== undefined) return new Desk(parts, sender, { mailbox, account })
+    const account = await deps.store.accounts.byMailbox(mailbox.id)
+    if (account !== undefined) return new SenderContext(deps, sender, { mailbox, account })
     throw new ProductError('service_unavailable', 'The mailbox is still being set up.', {
       retryAfter: PROVISIONING_RETRY_SECONDS,
     })
@@ -79,7 +79,7 @@ export class Desk {
     const checked = given && checkRecipient('from', given)
     if (this.box !== null) return this.#ownFrom(this.box, checked)
     if (checked !== null) return { from: checked, replyTo: [], bcc: [], identityId: null }
-    const provider = await this.#parts.router.defaultFrom(this.sender.teamId)
+    const provider = await this.#deps.router.defaultFrom(this.sender.teamId)
     const email = provider?.oauthEmail ?? provider?.fromEmail
     if (!provider || !email) {
       const message = 'A from address is needed: no active sending account of the team has one of its own.'
@@ -95,7 +95,7 @@ export class Desk {
 
   /** A mailbox sends as one of its identities (decisions §10.7), if it may still send from that address. */
   async #ownFrom({ mailbox, account }: SendingMailbox, given: Address | null): Promise<From> {
-    const { directory, store, db } = this.#parts
+    const { directory, store, db } = this.#deps
     this.#identities ??= store.identities.list(account)
     const identities = await this.#identities
     // The primary identity is first, even if several have the same address.
@@ -124,7 +124,7 @@ export class Desk {
 
   /** @throws ProductError rate_limit_exceeded while only the shared account could carry it and its daily limit is reached */
   async requireRoom(from: Address, sendAt: number): Promise<void> {
-    const { router, clock } = this.#parts
+    const { router, clock } = this.#deps
     const asked = this.#full.get(from.email) ?? router.sharedFullUntil({ ...this.#who, scope: this.scope, from })
     this.#full.set(from.email, asked)
     const until = await asked
@@ -138,7 +138,7 @@ export class Desk {
   domainOf(email: string): Promise<DomainStatus | undefined> {
     const known = this.#domains.get(email)
     if (known !== undefined) return known
-    const { directory, db } = this.#parts
+    const { directory, db } = this.#deps
     const asked = directory.domains.statusFor(db.read, this.#who, email)
     this.#domains.set(email, asked)
     return asked
@@ -156,7 +156,7 @@ export class Desk {
   /** The message that this one replies to. @throws ProductError validation_error on `in_reply_to_message_id` */
   async original({ inReplyTo }: NewMail): Promise<Original | null> {
     if (inReplyTo === null) return null
-    const found = this.box && (await this.#parts.store.messages.original(this.box.account, inReplyTo))
+    const found = this.box && (await this.#deps.store.messages.original(this.box.account, inReplyTo))
     if (found) return found
     throw invalid('in_reply_to_message_id', 'not_found', 'There is no such message in this mailbox.')
   }

@@ -1,34 +1,34 @@
 // Direct delivery: finds the mail servers of a domain in DNS and hands the message to the first that accepts it (RFC 5321 §5.1).
 
-import type { OutboundParts } from '../deps.ts'
+import type { OutboundDeps } from '../deps.ts'
 import type { DelayCause } from '../records.ts'
 import { Backoff } from './direct/backoff.ts'
 import { findRoute } from './direct/route.ts'
-import { Search } from './direct/search.ts'
+import { ServerSearch } from './direct/search.ts'
 import { Servers } from './direct/servers.ts'
-import { Fault } from './smtp/errors.ts'
+import { SmtpError } from './smtp/errors.ts'
 import { ownReply } from './smtp/reply.ts'
 import type { Answered, CheckResult, DirectHandover, DirectTransport, NotTried, Verdict } from './transport.ts'
 
-type Parts = Pick<OutboundParts, 'clock' | 'config' | 'resolver'>
+type Deps = Pick<OutboundDeps, 'clock' | 'config' | 'resolver'>
 
 /** Causes that delay every message to a destination. Unreachable hosts are recorded by address instead. */
 const HOLDS_FOR_ALL = new Set<DelayCause>(['dns', 'throttled'])
 
 /** All recipients of one hand-over share a domain. */
-export function openDirect(parts: Parts): DirectTransport {
-  return new Direct(parts)
+export function openDirect(deps: Deps): DirectTransport {
+  return new Direct(deps)
 }
 
 class Direct implements DirectTransport {
-  readonly #parts: Parts
+  readonly #deps: Deps
   readonly #servers: Servers
   /** Domains whose DNS does not answer, or whose servers throttle us. */
   readonly #destinations: Backoff
 
-  constructor(parts: Parts) {
-    const { clock, config } = parts
-    this.#parts = parts
+  constructor(deps: Deps) {
+    const { clock, config } = deps
+    this.#deps = deps
     this.#servers = new Servers({ clock, port: config.DIRECT_PORT, helo: config.MAIL_HOSTS[0]! })
     this.#destinations = new Backoff(clock)
   }
@@ -39,13 +39,13 @@ class Direct implements DirectTransport {
     if (handover.isUrgent) this.#destinations.lift(domain)
     const failure = this.#destinations.get(domain)
     if (failure !== null) return { kind: 'not_tried', until: failure.until, failure: failure.fault }
-    const { resolver, config } = this.#parts
+    const { resolver, config } = this.#deps
     const route = await findRoute(resolver, domain, config.MAIL_HOSTS)
     if (route.kind === 'hosts') return this.#search(domain, route.hosts, handover)
     const verdict: Verdict =
       route.kind === 'never'
         ? { kind: 'never', reply: ownReply(route.sentence, route.enhancedCode), about: 'recipient' }
-        : this.#failed(domain, new Fault('unreachable', 'dns', ownReply(route.sentence), 'dns'))
+        : this.#failed(domain, new SmtpError('unreachable', 'dns', ownReply(route.sentence), 'dns'))
     const verdicts = handover.recipients.map(() => verdict)
     return { kind: 'answered', verdicts, confirmation: 'recipient_mx', remoteIds: [], peer: domain }
   }
@@ -61,9 +61,9 @@ class Direct implements DirectTransport {
   }
 
   async #search(domain: string, hosts: readonly string[], handover: DirectHandover): Promise<Answered | NotTried> {
-    const { clock, resolver, config } = this.#parts
-    const parts = { clock, resolver, servers: this.#servers, allowPrivate: config.ALLOW_PRIVATE_SMTP_HOSTS }
-    const search = new Search(parts, handover)
+    const { clock, resolver, config } = this.#deps
+    const deps = { clock, resolver, servers: this.#servers, allowPrivate: config.ALLOW_PRIVATE_SMTP_HOSTS }
+    const search = new ServerSearch(deps, handover)
     const handed = await search.run(hosts)
     const { unreached } = search
     if (handed.kind === 'not_tried') return handed
@@ -76,7 +76,7 @@ class Direct implements DirectTransport {
   }
 
   /** Records a failure of the destination, so that all messages to it back off. */
-  #failed(domain: string, fault: Fault): Verdict {
+  #failed(domain: string, fault: SmtpError): Verdict {
     this.#destinations.fail(domain, fault)
     const notBefore = this.#destinations.get(domain)?.until ?? 0
     return { kind: 'later', reply: fault.reply, cause: fault.cause, notBefore }

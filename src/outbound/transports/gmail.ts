@@ -3,9 +3,9 @@
 import { addressOf } from '../oauth/issuers.ts'
 import type { Provider } from '../records.ts'
 import { type ApiResult, shown, textAt, valueAt } from './accounts/api-client.ts'
-import { type Dialect, judgeProfile, type Meaning, openAccount } from './accounts/carrier.ts'
-import type { Finding } from './accounts/doubts.ts'
-import type { AccountParts } from './accounts/parts.ts'
+import { type Dialect, evaluateProfile, type Meaning, openAccount } from './accounts/carrier.ts'
+import type { AccountDeps } from './accounts/deps.ts'
+import type { SentLookup } from './accounts/doubts.ts'
 import { MARK, markOf } from './accounts/readdress.ts'
 import type { AccountSession } from './accounts/session.ts'
 import type { Handover, Transport } from './transport.ts'
@@ -17,8 +17,8 @@ const UPLOAD_MS = 120_000
 const SENT_LOOKED = 100
 const AT_ONCE = 4
 
-export async function openGmail(parts: AccountParts, provider: Provider): Promise<Transport> {
-  const base = parts.config.GOOGLE_API_BASE
+export async function openGmail(deps: AccountDeps, provider: Provider): Promise<Transport> {
+  const base = deps.config.GOOGLE_API_BASE
   const users = `${base}/gmail/v1/users/me`
   const dialect: Dialect = {
     peer: new URL(base).hostname,
@@ -42,10 +42,10 @@ export async function openGmail(parts: AccountParts, provider: Provider): Promis
     async profile(session) {
       const result = await session.call({ method: 'GET', url: `${users}/profile` })
       const address = result.kind === 'answered' ? addressOf(session.issuer, result.body) : null
-      return judgeProfile(session, provider, result, address)
+      return evaluateProfile(session, provider, result, address)
     },
   }
-  return openAccount(parts, provider, 'gmail_api', dialect)
+  return openAccount(deps, provider, 'gmail_api', dialect)
 }
 
 /** Error reasons that mean an exhausted quota: the account pauses. */
@@ -80,7 +80,7 @@ function meaningOf({ status, body }: Extract<ApiResult, { kind: 'answered' }>): 
 }
 
 /** The gmail.metadata scope does not allow searches, so this reads the headers of the newest messages in Sent. */
-async function find(session: AccountSession, users: string, handover: Handover): Promise<Finding> {
+async function find(session: AccountSession, users: string, handover: Handover): Promise<SentLookup> {
   const url = `${users}/messages?labelIds=SENT&maxResults=${SENT_LOOKED}`
   const list = await session.call({ method: 'GET', url })
   if (list.kind !== 'answered') return { kind: 'unknown', text: list.text }

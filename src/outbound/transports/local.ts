@@ -5,33 +5,33 @@ import { evaluateMessage } from '../../directory/filter-policy.ts'
 import type { FilterDecision } from '../../directory/filters.ts'
 import { recordReceived } from '../../events/received.ts'
 import type { SieveOutcome } from '../../sieve/outcome.ts'
-import type { ArrivedMail, Delivered, DeliverTarget } from '../../store/deliver.ts'
+import type { Delivered, DeliverTarget, IncomingMessage } from '../../store/deliver.ts'
 import { scriptCalls } from '../../store/script-calls.ts'
 import { inspectOwn } from '../../workers/read-message.ts'
-import type { OutboundParts } from '../deps.ts'
+import type { OutboundDeps } from '../deps.ts'
 import type { VacationReplies } from '../vacation-replies.ts'
-import { logRow, type Told } from './local/log-row.ts'
-import { findRecipient, type Recipient, type Refusal, refusals } from './local/recipients.ts'
+import { logRow, type RecipientResult } from './local/log-row.ts'
+import { findRecipient, type LocalRecipient, type LocalRefusal, refusals } from './local/recipients.ts'
 import { ownReply } from './smtp/reply.ts'
 import type { Answered, CheckResult, LocalHandover, LocalTransport, Verdict } from './transport.ts'
 
 /** Number of Received fields above which a message counts as looping; RFC 5321 §6.3 requires at least 100. */
 export const RECEIVED_MAX = 100
 
-type Parts = Pick<OutboundParts, 'db' | 'clock' | 'log' | 'config' | 'directory' | 'store' | 'outbox'> & {
+type Deps = Pick<OutboundDeps, 'db' | 'clock' | 'log' | 'config' | 'directory' | 'store' | 'outbox'> & {
   vacationReplies: Pick<VacationReplies, 'note'>
 }
 
 /** The recipients may have different domains, all of them local. */
-export function openLocal(parts: Parts): LocalTransport {
-  return new Local(parts)
+export function openLocal(deps: Deps): LocalTransport {
+  return new Local(deps)
 }
 
 class Local implements LocalTransport {
-  readonly #parts: Parts
+  readonly #deps: Deps
 
-  constructor(parts: Parts) {
-    this.#parts = parts
+  constructor(deps: Deps) {
+    this.#deps = deps
   }
 
   async hand(handover: LocalHandover): Promise<Answered & { isRecorded: boolean }> {
@@ -39,7 +39,7 @@ class Local implements LocalTransport {
       return { ...(await this.#deliver(handover)), isRecorded: true }
     } catch (error) {
       const { emailId, recipients } = handover
-      this.#parts.log.error({ err: error, email: emailId }, 'a mail to mailboxes of the appliance could not be stored')
+      this.#deps.log.error({ err: error, email: emailId }, 'a mail to mailboxes of the appliance could not be stored')
       return { ...this.#answered(recipients.map(() => refusals.failed().verdict)), isRecorded: false }
     }
   }
@@ -54,17 +54,17 @@ class Local implements LocalTransport {
 
   /** Stores the copies and the outcomes of the deliveries in one unit of work. */
   async #deliver(handover: LocalHandover): Promise<Answered> {
-    const found: Recipient[] = []
-    for (const rcptTo of handover.recipients) found.push(await findRecipient(this.#parts, rcptTo))
+    const found: LocalRecipient[] = []
+    for (const rcptTo of handover.recipients) found.push(await findRecipient(this.#deps, rcptTo))
     const mail = await this.#arrive(handover, found)
-    const all: Told[] = []
+    const all: RecipientResult[] = []
     for (const [index, recipient] of found.entries()) {
       all.push(await this.#judge(recipient, mail, mail.inspection.scriptOutcomes[index] ?? null))
     }
     const takers = all.filter(({ recipient }) => recipient.refusal === null)
     const taken = takers.map(({ recipient }) => recipient)
     const targets = takers.map(({ recipient, ruling }) => ({ ...targetOf(recipient, mail), ruling }))
-    const { db, store, vacationReplies } = this.#parts
+    const { db, store, vacationReplies } = this.#deps
     const note = async (tx: Tx, delivered: readonly Delivered[]) => {
       const told = settled(all, delivered)
       await store.inboundLog.appendMany(tx, this.#rows(mail, told))
@@ -80,42 +80,46 @@ class Local implements LocalTransport {
   }
 
   #answered(verdicts: readonly Verdict[]): Answered {
-    return { kind: 'answered', verdicts, confirmation: 'local', remoteIds: [], peer: this.#parts.config.MAIL_HOSTS[0]! }
+    return { kind: 'answered', verdicts, confirmation: 'local', remoteIds: [], peer: this.#deps.config.MAIL_HOSTS[0]! }
   }
 
   async #tell(
     tx: Tx,
-    mail: ArrivedMail,
-    taken: readonly Recipient[],
+    mail: IncomingMessage,
+    taken: readonly LocalRecipient[],
     targets: readonly DeliverTarget[],
     delivered: readonly Delivered[],
   ): Promise<void> {
     for (const [index, copy] of delivered.entries()) {
       const { teamId, domainId } = taken[index]!.mailbox!
       const target = { ...targets[index]!, junk: copy.junk }
-      await recordReceived(tx, this.#parts.outbox, { teamId, domainId, message: mail, target, delivered: copy })
+      await recordReceived(tx, this.#deps.outbox, { teamId, domainId, message: mail, target, delivered: copy })
     }
   }
 
   async #arrive(
     { bytes, mailFrom, recipients, emailId }: LocalHandover,
-    found: readonly Recipient[],
-  ): Promise<ArrivedMail> {
-    const { clock, config } = this.#parts
+    found: readonly LocalRecipient[],
+  ): Promise<IncomingMessage> {
+    const { clock, config } = this.#deps
     const receivedAt = clock.now()
     const rcptTo = recipients.length === 1 ? recipients[0]! : null
     const readers = found.map(({ mailbox, rcptTo: to }) => ({
       mailbox: mailbox ?? { id: '', scriptKey: null },
       rcptTo: to,
     }))
-    const scripts = await scriptCalls(this.#parts, readers)
+    const scripts = await scriptCalls(this.#deps, readers)
     const own = { mailFrom, hostName: config.MAIL_HOSTS[0]!, queueId: emailId, rcptTo, receivedAt, scripts }
     return { inspection: inspectOwn(bytes, own), mailFrom, receivedAt, emailId }
   }
 
-  async #judge(recipient: Recipient, mail: ArrivedMail, ruling: SieveOutcome | null): Promise<Told> {
+  async #judge(
+    recipient: LocalRecipient,
+    mail: IncomingMessage,
+    ruling: SieveOutcome | null,
+  ): Promise<RecipientResult> {
     const { mailbox, policy } = recipient
-    const told = (refusal: Refusal | null, filter: FilterDecision | null = null): Told => ({
+    const told = (refusal: LocalRefusal | null, filter: FilterDecision | null = null): RecipientResult => ({
       recipient: { ...recipient, refusal },
       copy: null,
       filter,
@@ -127,18 +131,18 @@ class Local implements LocalTransport {
     if (traits.receivedCount - 1 > RECEIVED_MAX) return told(refusals.loop(recipient.rcptTo))
     const filter = evaluateMessage(policy, mail.mailFrom, read, verdict)
     if (!filter.accept) return told(refusals.filtered(recipient.rcptTo), filter)
-    const fullSince = await this.#parts.store.accounts.fullSince(mailbox.id, mailbox.quotaBytes, sizeBytes)
+    const fullSince = await this.#deps.store.accounts.fullSince(mailbox.id, mailbox.quotaBytes, sizeBytes)
     return told(fullSince === null ? null : refusals.full(recipient.rcptTo), filter)
   }
 
-  #rows(mail: ArrivedMail, all: readonly Told[]) {
-    const now = this.#parts.clock.now()
+  #rows(mail: IncomingMessage, all: readonly RecipientResult[]) {
+    const now = this.#deps.clock.now()
     return all.map((told) => logRow(mail, told, now)).filter((row) => row !== null)
   }
 }
 
 /** The outcome for each recipient. @param delivered the copies of the recipients that were not refused */
-function settled(all: readonly Told[], delivered: readonly Delivered[]): Told[] {
+function settled(all: readonly RecipientResult[], delivered: readonly Delivered[]): RecipientResult[] {
   const copies = delivered.values()
   return all.map((told) => {
     const copy = told.recipient.refusal === null ? copies.next().value! : null
@@ -148,11 +152,11 @@ function settled(all: readonly Told[], delivered: readonly Delivered[]): Told[] 
   })
 }
 
-function verdictsOf(told: readonly Told[]): Verdict[] {
+function verdictsOf(told: readonly RecipientResult[]): Verdict[] {
   return told.map(({ recipient }) => recipient.refusal?.verdict ?? stored(recipient.rcptTo))
 }
 
-function targetOf({ mailbox, rcptTo }: Recipient, { inspection }: ArrivedMail): DeliverTarget {
+function targetOf({ mailbox, rcptTo }: LocalRecipient, { inspection }: IncomingMessage): DeliverTarget {
   const { spf, dkim, dmarc, arc, fromAligned, spfReason } = inspection.verdict
   const { id, email, quotaBytes } = mailbox!
   return {

@@ -3,9 +3,9 @@
 import { addressOf, type Issuer } from '../oauth/issuers.ts'
 import type { Provider } from '../records.ts'
 import { type ApiResult, shown, textAt, valueAt } from './accounts/api-client.ts'
-import { type Dialect, judgeProfile, type Meaning, openAccount } from './accounts/carrier.ts'
-import type { Finding } from './accounts/doubts.ts'
-import type { AccountParts } from './accounts/parts.ts'
+import { type Dialect, evaluateProfile, type Meaning, openAccount } from './accounts/carrier.ts'
+import type { AccountDeps } from './accounts/deps.ts'
+import type { SentLookup } from './accounts/doubts.ts'
 import { keyOf } from './accounts/readdress.ts'
 import type { AccountSession } from './accounts/session.ts'
 import type { Handover, Transport } from './transport.ts'
@@ -17,10 +17,10 @@ import type { Handover, Transport } from './transport.ts'
 export const OUTLOOK_MAX = 3_145_728
 const SEND_MS = 60_000
 
-export async function openOutlook(parts: AccountParts, provider: Provider): Promise<Transport> {
-  const me = `${parts.config.MICROSOFT_API_BASE}/v1.0/me`
+export async function openOutlook(deps: AccountDeps, provider: Provider): Promise<Transport> {
+  const me = `${deps.config.MICROSOFT_API_BASE}/v1.0/me`
   const dialect: Dialect = {
-    peer: new URL(parts.config.MICROSOFT_API_BASE).hostname,
+    peer: new URL(deps.config.MICROSOFT_API_BASE).hostname,
     maxBytes: OUTLOOK_MAX,
     send: (session, mail, signal) =>
       // Exchange keeps only the header fields it knows and X- fields.
@@ -38,10 +38,10 @@ export async function openOutlook(parts: AccountParts, provider: Provider): Prom
     idsOf: async () => [],
     async profile(session) {
       const result = await session.call({ method: 'GET', url: session.issuer.profileUrl })
-      return judgeProfile(session, provider, result, profileAddress(session.issuer, result))
+      return evaluateProfile(session, provider, result, profileAddress(session.issuer, result))
     },
   }
-  return openAccount(parts, provider, 'outlook_api', dialect)
+  return openAccount(deps, provider, 'outlook_api', dialect)
 }
 
 /** Error codes that mean an exhausted quota or blocked submission of the mailbox or tenant. */
@@ -70,7 +70,7 @@ function meaningOf({ status, body }: Extract<ApiResult, { kind: 'answered' }>): 
 }
 
 /** Finds the message by Message-ID; comparing recipients excludes an earlier hand-over of it to other recipients. */
-async function find(session: AccountSession, me: string, handover: Handover): Promise<Finding> {
+async function find(session: AccountSession, me: string, handover: Handover): Promise<SentLookup> {
   // OData escapes a quote in a string by doubling it.
   const id = `<${handover.internetMessageId}>`.replaceAll("'", "''")
   const query = new URLSearchParams({

@@ -34,7 +34,7 @@ export async function openSesClient(config: Config): Promise<SESv2Client> {
 }
 
 /** Aborts a call after its timeout, or when the given signal aborts. */
-export function sesPatience(signal?: AbortSignal, ms = SES_CALL_MS): { abortSignal: AbortSignal } {
+export function sesTimeout(signal?: AbortSignal, ms = SES_CALL_MS): { abortSignal: AbortSignal } {
   const patience = AbortSignal.timeout(ms)
   return { abortSignal: signal === undefined ? patience : AbortSignal.any([patience, signal]) }
 }

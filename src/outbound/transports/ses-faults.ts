@@ -4,7 +4,7 @@ import type { DelayCause } from '../records.ts'
 import { failureOf, shown } from './accounts/api-client.ts'
 import type { Stage } from './transport.ts'
 
-export type SesFault =
+export type SesError =
   /** The account cannot send now; SES accepted nothing. */
   | { kind: 'unavailable'; stage: Stage; text: string; cause: DelayCause; retryAfterMs: number | null }
   /** SES refuses this message. */
@@ -25,7 +25,7 @@ const REFUSED = /^(?:MessageRejected|BadRequestException|InvalidParameterValue|V
 const UNVERIFIED = /not verified/i
 const TOO_LARGE = /too (?:large|long)|exceeds? the (?:maximum|limit)|length (?:limit|exceeded)/i
 
-export function sesFault(error: unknown): SesFault {
+export function sesFault(error: unknown): SesError {
   const {
     name = '',
     message = '',
@@ -38,7 +38,7 @@ export function sesFault(error: unknown): SesFault {
   const status = $metadata?.httpStatusCode
   if (status === undefined) return unanswered(error, name, message)
   const text = shown(`${name} ${message}`)
-  const off = (stage: Stage, cause: DelayCause, retryAfterMs: number | null = null): SesFault => {
+  const off = (stage: Stage, cause: DelayCause, retryAfterMs: number | null = null): SesError => {
     return { kind: 'unavailable', stage, text, cause, retryAfterMs }
   }
   if (LIMITED.test(name) || status === 429) {
@@ -55,7 +55,7 @@ export function sesFault(error: unknown): SesFault {
 }
 
 /** There was no HTTP response: the stage of the failure decides whether SES may have read the message. */
-function unanswered(error: unknown, name: string, message: string): SesFault {
+function unanswered(error: unknown, name: string, message: string): SesError {
   if (/did not establish a connection/.test(message)) {
     const text = 'No connection to Amazon SES in time.'
     return { kind: 'unavailable', stage: 'connect', text, cause: 'network', retryAfterMs: null }

@@ -4,7 +4,7 @@ import type { SESv2Client } from '@aws-sdk/client-sesv2'
 import type { Log } from '../../base/log.ts'
 import type { Config } from '../../config/config.ts'
 import type { SesStatus } from '../../directory/domain-record.ts'
-import { openSesClient, sesPatience } from './ses-client.ts'
+import { openSesClient, sesTimeout } from './ses-client.ts'
 import { sesFault } from './ses-faults.ts'
 
 /** Specification §2.7. */
@@ -23,18 +23,18 @@ const STATUSES = new Map<string, SesDkimStatus>([
   ['NOT_STARTED', 'not_started'],
 ])
 
-export interface SesIdentitiesParts {
+export interface SesIdentitiesDeps {
   config: Config
   log: Log
   sharedLimit: { isEnabled(teamId: string): Promise<boolean> }
 }
 
 export class SesIdentities {
-  readonly #parts: SesIdentitiesParts
+  readonly #deps: SesIdentitiesDeps
   #client: Promise<SESv2Client> | null = null
 
-  constructor(parts: SesIdentitiesParts) {
-    this.#parts = parts
+  constructor(deps: SesIdentitiesDeps) {
+    this.#deps = deps
   }
 
   /**
@@ -43,7 +43,7 @@ export class SesIdentities {
    * @returns null while the team may not use the shared account; undefined when the call to SES fails
    */
   async look(teamId: string, name: string, verified: boolean): Promise<SesStatus | null | undefined> {
-    const { config, log, sharedLimit } = this.#parts
+    const { config, log, sharedLimit } = this.#deps
     if (config.SES_ACCESS_KEY_ID === '' || !(await sharedLimit.isEnabled(teamId))) return null
     try {
       return (await this.#read(name)) ?? (verified ? await this.#create(name) : UNKNOWN)
@@ -65,7 +65,7 @@ export class SesIdentities {
       const client = await this.#open()
       const { DkimAttributes } = await client.send(
         new GetEmailIdentityCommand({ EmailIdentity: name }),
-        sesPatience(undefined, LOOK_MS),
+        sesTimeout(undefined, LOOK_MS),
       )
       return identityOf(DkimAttributes)
     } catch (error) {
@@ -81,7 +81,7 @@ export class SesIdentities {
       const client = await this.#open()
       const { DkimAttributes } = await client.send(
         new CreateEmailIdentityCommand({ EmailIdentity: name }),
-        sesPatience(undefined, LOOK_MS),
+        sesTimeout(undefined, LOOK_MS),
       )
       return identityOf(DkimAttributes)
     } catch (error) {
@@ -92,7 +92,7 @@ export class SesIdentities {
   }
 
   #open(): Promise<SESv2Client> {
-    this.#client ??= openSesClient(this.#parts.config)
+    this.#client ??= openSesClient(this.#deps.config)
     return this.#client
   }
 }

@@ -5,12 +5,12 @@ import { newId } from '../../base/ids.ts'
 import type { Provider } from '../records.ts'
 import { failed, passed } from './accounts/check.ts'
 import { closedCarrier } from './accounts/closed.ts'
-import type { SesParts } from './accounts/parts.ts'
+import type { SesDeps } from './accounts/deps.ts'
 import { unsigned } from './accounts/readdress.ts'
 import { TEST_SUBJECT, TEST_TEXT } from './accounts/test-mail.ts'
 import { answered, neverAll, replyOf, unavailable } from './accounts/verdicts.ts'
-import { openSesClient, sesMessageId, sesPatience } from './ses-client.ts'
-import { type SesFault, sesFault } from './ses-faults.ts'
+import { openSesClient, sesMessageId, sesTimeout } from './ses-client.ts'
+import { type SesError, sesFault } from './ses-faults.ts'
 import type { CheckResult, Handed, Handover, Transport, Verdict } from './transport.ts'
 
 /** Largest message SES accepts, in bytes. */
@@ -28,22 +28,22 @@ interface Taken {
   id: string | null
 }
 
-export async function openSes(parts: SesParts, provider: Provider): Promise<Transport> {
-  if (parts.config.SES_ACCESS_KEY_ID === '') return closedCarrier('The appliance has no Amazon SES account any more.')
-  return new SesCarrier(parts, provider, await openSesClient(parts.config))
+export async function openSes(deps: SesDeps, provider: Provider): Promise<Transport> {
+  if (deps.config.SES_ACCESS_KEY_ID === '') return closedCarrier('The appliance has no Amazon SES account any more.')
+  return new SesCarrier(deps, provider, await openSesClient(deps.config))
 }
 
 class SesCarrier implements Transport {
-  readonly #parts: SesParts
+  readonly #deps: SesDeps
   readonly #provider: Provider
   readonly #client: SESv2Client
   readonly #peer: string
 
-  constructor(parts: SesParts, provider: Provider, client: SESv2Client) {
-    this.#parts = parts
+  constructor(deps: SesDeps, provider: Provider, client: SESv2Client) {
+    this.#deps = deps
     this.#provider = provider
     this.#client = client
-    this.#peer = `email.${parts.config.SES_REGION}.amazonaws.com`
+    this.#peer = `email.${deps.config.SES_REGION}.amazonaws.com`
   }
 
   /**
@@ -60,7 +60,7 @@ class SesCarrier implements Transport {
 
   /** Reads the sending quota. A key without that permission passes if a test message is accepted. */
   async check(to: string | null): Promise<CheckResult> {
-    const patience = sesPatience(undefined, CHECK_MS)
+    const patience = sesTimeout(undefined, CHECK_MS)
     const account = await this.#readAccount(patience)
     if (to === null || (account.success === false && account.final)) return account.result
     const from = await this.#testSender()
@@ -109,7 +109,7 @@ class SesCarrier implements Transport {
     return answered(verdicts, this.#peer, remoteIds)
   }
 
-  async #sendTo(recipients: readonly string[], bytes: Buffer, handover: Handover): Promise<Taken | SesFault> {
+  async #sendTo(recipients: readonly string[], bytes: Buffer, handover: Handover): Promise<Taken | SesError> {
     const input: SendEmailCommandInput = {
       FromEmailAddress: handover.from,
       Destination: { ToAddresses: [...recipients] },
@@ -118,8 +118,8 @@ class SesCarrier implements Transport {
     }
     try {
       const { SendEmailCommand } = await import('@aws-sdk/client-sesv2')
-      const answer = await this.#client.send(new SendEmailCommand(input), sesPatience(handover.signal))
-      const id = answer.MessageId === undefined ? null : sesMessageId(this.#parts.config.SES_REGION, answer.MessageId)
+      const answer = await this.#client.send(new SendEmailCommand(input), sesTimeout(handover.signal))
+      const id = answer.MessageId === undefined ? null : sesMessageId(this.#deps.config.SES_REGION, answer.MessageId)
       return { kind: 'taken', id }
     } catch (error) {
       return sesFault(error)
@@ -128,7 +128,7 @@ class SesCarrier implements Transport {
 
   /** A failed count must not fail an accepted message: the reserved recipients then stay counted for the day. */
   async #settle(taken: number, accepted: number): Promise<void> {
-    const { db, log, sharedLimit } = this.#parts
+    const { db, log, sharedLimit } = this.#deps
     await db
       .write((tx) => sharedLimit.settle(tx, this.#provider.teamId, taken, accepted))
       .catch((error: unknown) => log.error({ err: error }, 'what Amazon SES accepted could not be counted'))
@@ -150,7 +150,7 @@ class SesCarrier implements Transport {
   }
 
   async #testSender(): Promise<string | null> {
-    const { directory } = this.#parts
+    const { directory } = this.#deps
     const filter = { status: 'verified' as const, limit: 100, after: null }
     const { items } = await directory.domains.list(this.#provider.teamId, filter)
     const ready = items.find(({ sesDkimStatus }) => sesDkimStatus === 'success')
@@ -173,7 +173,7 @@ function readQuota({ SendingEnabled, SendQuota }: Quota): CheckResult {
   return passed('api', `Amazon SES knows the account: ${used} of ${most} mails in the last 24 hours.`)
 }
 
-function verdictOf(result: Taken | SesFault): Verdict {
+function verdictOf(result: Taken | SesError): Verdict {
   if (result.kind === 'taken') return { kind: 'sent', reply: replyOf(`Amazon SES took the mail as ${result.id}.`) }
   if (result.kind === 'never')
     return { kind: 'never', reply: replyOf(result.text, result.enhancedCode), about: 'content' }
@@ -184,6 +184,6 @@ function verdictOf(result: Taken | SesFault): Verdict {
   }
 }
 
-function resultOf(fault: SesFault): CheckResult {
+function resultOf(fault: SesError): CheckResult {
   return failed(fault.kind === 'unavailable' ? fault.stage : 'api', fault.text)
 }

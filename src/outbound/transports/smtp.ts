@@ -1,15 +1,15 @@
 // An SMTP sending account: a relay that accepts our messages for onward delivery.
 
 import { bounceAddress } from '../bounce-address.ts'
-import type { OutboundParts } from '../deps.ts'
+import type { OutboundDeps } from '../deps.ts'
 import { accountSender } from '../envelope-sender.ts'
 import type { Provider } from '../records.ts'
 import { findAddresses } from './smtp/addresses.ts'
 import { checkServer } from './smtp/check.ts'
-import { type Connection, openConnection, type Way } from './smtp/connection.ts'
-import { Fault, moreTelling, nowhere } from './smtp/errors.ts'
+import { type Connection, openConnection, type ServerSettings } from './smtp/connection.ts'
+import { moreTelling, nowhere, SmtpError } from './smtp/errors.ts'
 import { handOver } from './smtp/hand-over.ts'
-import { isVerdict, letterOf } from './smtp/offer.ts'
+import { isVerdict, outgoingMessageOf } from './smtp/offer.ts'
 import { Pool } from './smtp/pool.ts'
 import { blameAccount, isSenderRefused } from './smtp/sender.ts'
 import type { CheckResult, Handed, Handover, Transport, Verdict } from './transport.ts'
@@ -21,15 +21,15 @@ const NO_EMAIL = 0
 /** Port with implicit TLS (RFC 8314 §3.3). */
 const IMPLICIT_PORT = 465
 
-type Parts = Pick<OutboundParts, 'clock' | 'config' | 'resolver' | 'vault'>
+type Deps = Pick<OutboundDeps, 'clock' | 'config' | 'resolver' | 'vault'>
 
 /** @param password null for an account without authentication */
-export function openSmtp(parts: Parts, provider: Provider, password: string | null): Transport {
-  return new SmtpAccount(parts, provider, wayOf(parts, provider, password))
+export function openSmtp(deps: Deps, provider: Provider, password: string | null): Transport {
+  return new SmtpAccount(deps, provider, wayOf(deps, provider, password))
 }
 
 /** Decisions §3.1 smtp_protocol. */
-function wayOf({ config }: Parts, provider: Provider, password: string | null): Way {
+function wayOf({ config }: Deps, provider: Provider, password: string | null): ServerSettings {
   const { smtpHost: host, smtpPort: port, smtpProtocol, smtpUsername: user } = provider
   if (host === null || port === null || smtpProtocol === null) throw new Error(`${provider.id} is no SMTP account.`)
   const bySort = { ssl: 'implicit', starttls: 'required', none: 'none' } as const
@@ -44,16 +44,16 @@ function wayOf({ config }: Parts, provider: Provider, password: string | null): 
 }
 
 class SmtpAccount implements Transport {
-  readonly #parts: Parts
+  readonly #deps: Deps
   readonly #provider: Provider
-  readonly #way: Way
+  readonly #way: ServerSettings
   readonly #pool: Pool
 
-  constructor(parts: Parts, provider: Provider, way: Way) {
-    this.#parts = parts
+  constructor(deps: Deps, provider: Provider, way: ServerSettings) {
+    this.#deps = deps
     this.#provider = provider
     this.#way = way
-    this.#pool = new Pool({ clock: parts.clock, most: CONNECTIONS_MAX, open: (signal) => this.#open(signal) })
+    this.#pool = new Pool({ clock: deps.clock, most: CONNECTIONS_MAX, open: (signal) => this.#open(signal) })
   }
 
   /** Retries a refused envelope sender once with the account's own address: the relay may accept no other. */
@@ -67,9 +67,9 @@ class SmtpAccount implements Transport {
   }
 
   async #hand(handover: Handover): Promise<Handed> {
-    const letter = letterOf(handover)
+    const letter = outgoingMessageOf(handover)
     if (isVerdict(letter)) return this.#answered(handover.recipients.map(() => letter))
-    const { clock } = this.#parts
+    const { clock } = this.#deps
     const { judged } = await handOver(this.#pool, letter, { clock, signal: handover.signal })
     if (judged.kind === 'answered') return this.#answered(judged.verdicts)
     const { stage, reply, cause } = judged.kind === 'sender' ? judged : judged.fault
@@ -79,8 +79,8 @@ class SmtpAccount implements Transport {
   }
 
   check(to: string | null): Promise<CheckResult> {
-    const { clock } = this.#parts
-    const { vault, config } = this.#parts
+    const { clock } = this.#deps
+    const { vault, config } = this.#deps
     const from = accountSender(this.#provider)
     // An account with its own Return-Path needs no VERP sender.
     const verp = this.#provider.returnPath === null ? bounceAddress(vault, config, NO_EMAIL) : null
@@ -101,16 +101,16 @@ class SmtpAccount implements Transport {
 
   /** Connects to the first address that completes the session setup. @throws Fault */
   async #open(signal: AbortSignal): Promise<Connection> {
-    const { config, resolver, clock } = this.#parts
+    const { config, resolver, clock } = this.#deps
     const { host } = this.#way
     const found = await findAddresses(resolver, host, config.ALLOW_PRIVATE_SMTP_HOSTS)
     if (found.kind !== 'found') throw nowhere(host, found.kind)
-    let failure: Fault | null = null
+    let failure: SmtpError | null = null
     for (const address of found.addresses) {
       try {
         return await openConnection(address, this.#way, { clock, signal })
       } catch (error) {
-        if (!(error instanceof Fault)) throw error
+        if (!(error instanceof SmtpError)) throw error
         failure = moreTelling(failure, error)
         // From TLS on, the other addresses would fail alike.
         if (error.stage !== 'connect' && error.stage !== 'greeting') break

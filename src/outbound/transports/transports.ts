@@ -1,6 +1,6 @@
 // The transports: one per version of a sending account, one for direct delivery, one for local mailboxes.
 
-import type { OutboundParts } from '../deps.ts'
+import type { OutboundDeps } from '../deps.ts'
 import type { Provider, ProviderType } from '../records.ts'
 import type { VacationReplies } from '../vacation-replies.ts'
 import { openDirect } from './direct.ts'
@@ -8,7 +8,7 @@ import { openLocal } from './local.ts'
 import { openSmtp } from './smtp.ts'
 import type { DirectTransport, LocalTransport, OpenTransport, Transport } from './transport.ts'
 
-export interface TransportsParts extends OutboundParts {
+export interface TransportsDeps extends OutboundDeps {
   /** Decrypts the secrets of a provider. */
   secretsOf(provider: Provider): Promise<{ smtpPassword: string | null }>
   /** Openers of the transports that do not use SMTP. */
@@ -28,17 +28,17 @@ interface Kept {
 }
 
 export class Transports {
-  readonly #parts: TransportsParts
+  readonly #deps: TransportsDeps
   readonly #direct: DirectTransport
   readonly #local: LocalTransport
   /** By provider id. */
   readonly #kept = new Map<string, Kept>()
   #lookedAt = 0
 
-  constructor(parts: TransportsParts) {
-    this.#parts = parts
-    this.#direct = openDirect(parts)
-    this.#local = openLocal(parts)
+  constructor(deps: TransportsDeps) {
+    this.#deps = deps
+    this.#direct = openDirect(deps)
+    this.#local = openLocal(deps)
   }
 
   /**
@@ -46,7 +46,7 @@ export class Transports {
    * @throws what the opener throws, such as the error for a secret sealed with another key
    */
   of(provider: Provider): Promise<Transport> {
-    const now = this.#parts.clock.now()
+    const now = this.#deps.clock.now()
     this.#closeUnused(now)
     const known = this.#kept.get(provider.id)
     // A record read before the change has an older version.
@@ -80,9 +80,9 @@ export class Transports {
   }
 
   async #open(provider: Provider): Promise<Transport> {
-    const { secretsOf, accounts } = this.#parts
+    const { secretsOf, accounts } = this.#deps
     if (provider.type !== 'smtp') return accounts[provider.type](provider)
-    return openSmtp(this.#parts, provider, (await secretsOf(provider)).smtpPassword)
+    return openSmtp(this.#deps, provider, (await secretsOf(provider)).smtpPassword)
   }
 
   #closeUnused(now: number): void {
@@ -96,6 +96,6 @@ export class Transports {
     const transport = await opening.catch(() => null)
     await transport
       ?.close()
-      .catch((error: unknown) => this.#parts.log.warn({ err: error }, 'a carrier could not be closed'))
+      .catch((error: unknown) => this.#deps.log.warn({ err: error }, 'a carrier could not be closed'))
   }
 }

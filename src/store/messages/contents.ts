@@ -7,7 +7,7 @@ import type { Account, Attachment } from '../records.ts'
 import { type KeptStructure, keptStructure } from './detail.ts'
 
 /** Where bytes lie in the content store, and what has to be undone to read them. */
-export interface Place {
+export interface BlobRange {
   /** SHA-256 of the stored content they are in. */
   blob: Uint8Array
   /** First byte, and the one behind the last. */
@@ -20,7 +20,7 @@ export interface Place {
 }
 
 /** A whole mail, or a file in one. */
-export interface KeptContent {
+export interface MessageOrFileContent {
   messageId: string
   /** Null for the whole mail. */
   partId: string | null
@@ -30,14 +30,14 @@ export interface KeptContent {
   sizeBytes: number
   type: string
   filename: string
-  place: Place
+  place: BlobRange
 }
 
 /** A file in a mail, and where its bytes are. */
-export interface KeptFile extends Attachment {
+export interface StoredAttachment extends Attachment {
   /** ms. */
   createdAt: number
-  place: Place
+  place: BlobRange
 }
 
 interface FileRow {
@@ -58,7 +58,11 @@ interface WholeFileRow extends FileRow {
 }
 
 /** The newest content of that name; a file is found where it is kept, not where it is shown. */
-export async function contentNamed(reader: Reader, account: Account, name: string): Promise<KeptContent | undefined> {
+export async function contentNamed(
+  reader: Reader,
+  account: Account,
+  name: string,
+): Promise<MessageOrFileContent | undefined> {
   const file = await reader.get<FileRow>(
     `SELECT m.id AS message_id, a.part_id, a.filename, a.content_type, a.size_bytes, a.sha256
      FROM attachments a JOIN messages m ON m.n = a.message
@@ -68,7 +72,7 @@ export async function contentNamed(reader: Reader, account: Account, name: strin
   return (file && (await fileContent(reader, account, file))) ?? mailNamed(reader, account, name)
 }
 
-async function fileContent(reader: Reader, account: Account, row: FileRow): Promise<KeptContent | undefined> {
+async function fileContent(reader: Reader, account: Account, row: FileRow): Promise<MessageOrFileContent | undefined> {
   const place = await placeOf(reader, account, row.message_id, row.part_id)
   return (
     place && {
@@ -83,7 +87,7 @@ async function fileContent(reader: Reader, account: Account, row: FileRow): Prom
   )
 }
 
-async function mailNamed(reader: Reader, account: Account, name: string): Promise<KeptContent | undefined> {
+async function mailNamed(reader: Reader, account: Account, name: string): Promise<MessageOrFileContent | undefined> {
   const mail = await reader.get<{ id: string; blob: Uint8Array; size_bytes: number }>(
     'SELECT id, blob, size_bytes FROM messages WHERE account = ? AND blob_name = ? ORDER BY n DESC LIMIT 1',
     [account.n, name],
@@ -98,7 +102,7 @@ async function mailNamed(reader: Reader, account: Account, name: string): Promis
 }
 
 /** A file by its own id; undefined when this mailbox has no such file in a mail. */
-export async function keptFile(reader: Reader, account: Account, id: string): Promise<KeptFile | undefined> {
+export async function keptFile(reader: Reader, account: Account, id: string): Promise<StoredAttachment | undefined> {
   const row = await reader.get<WholeFileRow>(
     `SELECT m.id AS message_id, m.created_at, a.id, a.part_id, a.filename, a.content_type, a.size_bytes, a.sha256, a.disposition,
        a.content_id, a.inline
@@ -129,12 +133,12 @@ async function placeOf(
   account: Account,
   messageId: string,
   partId: string,
-): Promise<Place | undefined> {
+): Promise<BlobRange | undefined> {
   const kept = await keptStructure(reader, account, messageId)
   return kept && partPlace(kept, partId)
 }
 
-function partPlace({ root, blob }: KeptStructure, partId: string): Place | undefined {
+function partPlace({ root, blob }: KeptStructure, partId: string): BlobRange | undefined {
   const part = root && findPart(root, partId)
   return part
     ? { blob, start: part.bodyStart, end: part.bodyEnd, encoding: part.encoding, charset: part.charset }

@@ -27,7 +27,7 @@ export interface EditRefusal {
 }
 
 /** What became of each message that was named. */
-export interface Edited {
+export interface EditResult {
   updated: string[]
   notFound: string[]
   notUpdated: ({ id: string } & EditRefusal)[]
@@ -39,7 +39,7 @@ export const FOLDERS_MAX = 10
 const JUNK = '$junk'
 const NOT_JUNK = '$notjunk'
 
-interface Parts {
+interface Deps {
   db: Db
   clock: Clock
   accounts: Accounts
@@ -60,26 +60,26 @@ interface Touched {
 type Named = FolderKey & { name: string }
 
 export class MessageEdits {
-  readonly #parts: Parts
+  readonly #deps: Deps
 
-  constructor(parts: Parts) {
-    this.#parts = parts
+  constructor(deps: Deps) {
+    this.#deps = deps
   }
 
   /** Changes messages in one unit of work; what is wrong with one does not hinder the others. */
-  change(account: Account, ids: readonly string[], change: MessageChange): Promise<Edited> {
-    return this.#parts.db.write((tx) => this.changeIn(tx, account, ids, change))
+  change(account: Account, ids: readonly string[], change: MessageChange): Promise<EditResult> {
+    return this.#deps.db.write((tx) => this.changeIn(tx, account, ids, change))
   }
 
   /** The same inside a unit of work of the caller. */
-  async changeIn(tx: Tx, account: Account, ids: readonly string[], change: MessageChange): Promise<Edited> {
+  async changeIn(tx: Tx, account: Account, ids: readonly string[], change: MessageChange): Promise<EditResult> {
     const rows = await editRows(tx, account, ids)
-    const known = await this.#parts.folders.keys(account, tx)
+    const known = await this.#deps.folders.keys(account, tx)
     const filed = await foldersOf(
       tx,
       [...rows.values()].map(({ n }) => n),
     )
-    const edited: Edited = { updated: [], notFound: [], notUpdated: [] }
+    const edited: EditResult = { updated: [], notFound: [], notUpdated: [] }
     const touched: Touched = { messages: [], threads: new Set(), counted: new Set(), bytes: 0, count: 0 }
     for (const id of ids) {
       const row = rows.get(id)
@@ -87,7 +87,7 @@ export class MessageEdits {
         edited.notFound.push(id)
         continue
       }
-      const wanted = wish(row, filed.get(row.n)!, known, change)
+      const wanted = editTargetOf(row, filed.get(row.n)!, known, change)
       if ('refused' in wanted) edited.notUpdated.push({ id, ...wanted.refused })
       else {
         edited.updated.push(id)
@@ -101,7 +101,7 @@ export class MessageEdits {
   /** Erases messages for good. @returns how many there were */
   async eraseIn(tx: Tx, account: Account, ids: readonly string[]): Promise<number> {
     const rows = await editRows(tx, account, ids)
-    const known = await this.#parts.folders.keys(account, tx)
+    const known = await this.#deps.folders.keys(account, tx)
     const touched: Touched = { messages: [], threads: new Set(), counted: new Set(), bytes: 0, count: 0 }
     const filed = await foldersOf(
       tx,
@@ -140,14 +140,14 @@ export class MessageEdits {
     const others = ids.filter((id) => !only.includes(id))
     if (others.length > 0) await this.changeIn(tx, account, others, { folders: { remove: [folderId] } })
     if (only.length === 0) return
-    const trash = (await this.#parts.folders.keys(account, tx)).find(({ role }) => role === 'trash')!
+    const trash = (await this.#deps.folders.keys(account, tx)).find(({ role }) => role === 'trash')!
     if (toTrash) await this.changeIn(tx, account, only, { folders: { set: [trash.id] } })
     else await this.eraseIn(tx, account, only)
   }
 
   /** Ids of messages in a folder, the oldest there first: to go through it in pieces. */
   async inFolder(reader: Reader, account: Account, folderId: string, limit: number): Promise<string[]> {
-    const folder = (await this.#parts.folders.keys(account, reader)).find(({ id }) => id === folderId)
+    const folder = (await this.#deps.folders.keys(account, reader)).find(({ id }) => id === folderId)
     return folder === undefined ? [] : idsOf(reader, await messagesIn(reader, folder.n, limit))
   }
 
@@ -156,7 +156,7 @@ export class MessageEdits {
     account: Account,
     row: EditRow,
     before: readonly FolderKey[],
-    { keywords, folders }: Wish,
+    { keywords, folders }: MessageTarget,
     touched: Touched,
   ): Promise<void> {
     const isSame = sameSet(keywords, row.keywords)
@@ -164,7 +164,7 @@ export class MessageEdits {
     const entered = folders.filter(({ n }) => !before.some((folder) => folder.n === n))
     if (isSame && left.length === 0 && entered.length === 0) return
     for (const { n } of left) await takeFromFolder(tx, n, row.n)
-    for (const { n } of entered) await addToFolder(tx, n, row, this.#parts.clock.now())
+    for (const { n } of entered) await addToFolder(tx, n, row, this.#deps.clock.now())
     await writeEdit(tx, account, row, { keywords, listed: folders.some(isOutside) })
     touched.messages.push({ type: 'messages', n: row.n, object: row.id, kind: 'updated' })
     touched.threads.add(row.thread)
@@ -185,9 +185,9 @@ export class MessageEdits {
     }
     for (const thread of touched.counted) {
       const messages = await threadMessages(tx, thread)
-      const parts = await partsOf(tx, new Map(messages.map(({ n, seen }) => [n, seen])))
+      const deps = await partsOf(tx, new Map(messages.map(({ n, seen }) => [n, seen])))
       const { id, gone, lastReceivedAt } = await recountThread(tx, thread, messages)
-      for (const folder of await countInFolders(tx, thread, parts, lastReceivedAt)) changedFolders.add(folder)
+      for (const folder of await countInFolders(tx, thread, deps, lastReceivedAt)) changedFolders.add(folder)
       told.push({ type: 'threads', n: thread, object: id, kind: gone ? 'destroyed' : 'updated' })
     }
     for (const { n, id } of known) {
@@ -195,26 +195,26 @@ export class MessageEdits {
     }
     const types = new Set<ChangeType>(told.map(({ type }) => type))
     if (touched.count !== 0) types.add('quotas')
-    const seq = await this.#parts.accounts.advance(tx, account.n, [...types], {
+    const seq = await this.#deps.accounts.advance(tx, account.n, [...types], {
       bytes: touched.bytes,
       messages: touched.count,
     })
-    await this.#parts.changes.record(tx, account.n, seq, told, this.#parts.clock.now())
+    await this.#deps.changes.record(tx, account.n, seq, told, this.#deps.clock.now())
   }
 }
 
 /** How a message is to be. */
-interface Wish {
+interface MessageTarget {
   keywords: string[]
   folders: FolderKey[]
 }
 
-function wish(
+function editTargetOf(
   row: EditRow,
   before: readonly FolderKey[],
   known: readonly Named[],
   change: MessageChange,
-): Wish | { refused: EditRefusal } {
+): MessageTarget | { refused: EditRefusal } {
   const keywords = changed(row.keywords, change.keywords)
   if (keywords.length > KEYWORDS_MAX) return refused('keywords', `A message has at most ${KEYWORDS_MAX} keywords.`)
   const ids = changed(

@@ -5,7 +5,16 @@ import type { Fragment } from '../folders.ts'
 import type { MessageSort, SortDirection } from '../records.ts'
 import { type Hits, matching } from '../search/hits.ts'
 import type { Search } from '../search/search.ts'
-import { behind, type Cut, cutOff, every, listing, type OrderColumns, type Place, union } from '../search/sql.ts'
+import {
+  behind,
+  cutOff,
+  every,
+  listing,
+  type OrderColumns,
+  type PageRequest,
+  type RowKey,
+  union,
+} from '../search/sql.ts'
 import { findByText, type TextList } from '../search/stages.ts'
 import { numberRange } from './numbers.ts'
 import { gathered, holds, isCrowded, meets, meetsOnWalk, type Walk, walksOf, withinNear } from './walk.ts'
@@ -18,7 +27,7 @@ export interface MessageOrder {
   collapseThreads: boolean
 }
 
-export interface MessageCut extends Cut, MessageOrder {}
+export interface MessageCut extends PageRequest, MessageOrder {}
 
 const BY_TIME: OrderColumns = { at: 'm.received_at', n: 'm.n' }
 
@@ -33,7 +42,7 @@ export const SORT_KEY: Record<MessageSort, (alias: string) => string> = {
 }
 
 /** The messages of a page and one more, if there is one. */
-export async function listPlaces(reader: Reader, search: Search, cut: MessageCut): Promise<Place[]> {
+export async function listMessageKeys(reader: Reader, search: Search, cut: MessageCut): Promise<RowKey[]> {
   if (search.never) return []
   const { text } = search
   if (text && cut.sort === 'received_at') {
@@ -43,7 +52,7 @@ export async function listPlaces(reader: Reader, search: Search, cut: MessageCut
     )
   }
   const { sql, values } = listStatement(search, cut)
-  return cutOff(await reader.all<Place>(sql, values), cut)
+  return cutOff(await reader.all<RowKey>(sql, values), cut)
 }
 
 /** Where a page by time starts (ms): behind the one before, or at the bound that is asked for; null at the end of the list. */

@@ -10,22 +10,22 @@ import type { Blobs } from '../blobs.ts'
 import { tooOld } from '../changes.ts'
 import { floorOf } from '../changes-history.ts'
 import type { Folders } from '../folders.ts'
-import { KeptPages } from '../kept-pages.ts'
+import { PageCache } from '../kept-pages.ts'
 import type { Account, MessageDetail, MessageFilter, MessageSummary, Page } from '../records.ts'
 import { dependsOnNow, filterTerm } from '../search/ask.ts'
 import { namedIn, openSearch } from '../search/search.ts'
-import { keyOf, numberOf, type Place } from '../search/sql.ts'
+import { keyOf, numberOf, type RowKey } from '../search/sql.ts'
 import { threadIdsOf } from '../threads/numbers.ts'
 import { type Original, originalOf } from './answered.ts'
 import { type StoredBodies, storedBodies } from './body-bytes.ts'
 import { countMessages, countTotals, type MessageCount } from './count.ts'
 import { detailOf, type KeptStructure, keptStructure } from './detail.ts'
-import { isShort, listPlaces, type MessageCut, type MessageOrder, SORT_KEY } from './list.ts'
+import { isShort, listMessageKeys, type MessageCut, type MessageOrder, SORT_KEY } from './list.ts'
 import { changesOfList } from './query-changes.ts'
 import { summariesOf } from './rows.ts'
 import { type Snippet, snippetsOf } from './snippets.ts'
 
-export interface MessagesParts {
+export interface MessagesDeps {
   db: Db
   clock: Clock
   accounts: Accounts
@@ -48,12 +48,12 @@ export interface QueryChanges {
 const TRIES = 10
 
 export class Messages {
-  readonly #parts: MessagesParts
-  readonly #pages: KeptPages<MessageSummary>
+  readonly #deps: MessagesDeps
+  readonly #pages: PageCache<MessageSummary>
 
-  constructor(parts: MessagesParts) {
-    this.#parts = parts
-    this.#pages = new KeptPages(parts.accounts)
+  constructor(deps: MessagesDeps) {
+    this.#deps = deps
+    this.#pages = new PageCache(deps.accounts)
   }
 
   /** @throws ProductError invalid_parameter when `q` is out of bounds (decisions §10.4) */
@@ -63,9 +63,9 @@ export class Messages {
   }
 
   async #read(account: Account, filter: MessageFilter, cut: MessageCut): Promise<Page<MessageSummary>> {
-    const { db, folders, clock } = this.#parts
+    const { db, folders, clock } = this.#deps
     const search = await openSearch({ reader: db.read, folders, now: clock.now() }, account, filter)
-    const places = await listPlaces(isShort(search, cut) ? db.read : db.scan, search, cut)
+    const places = await listMessageKeys(isShort(search, cut) ? db.read : db.scan, search, cut)
     const { items, next } = pageOf(places, cut.limit, keyOf, numberOf)
     const summaries = await summariesOf(db.read, items, (threads) => threadIdsOf(db.read, threads))
     return { items: items.flatMap((n) => summaries.get(n) ?? []), next }
@@ -76,13 +76,13 @@ export class Messages {
    * @throws ProductError invalid_parameter when `q` is out of bounds
    */
   async snippets(account: Account, filter: MessageFilter, ids: readonly string[]): Promise<Snippet[]> {
-    const { db, blobs, clock } = this.#parts
+    const { db, blobs, clock } = this.#deps
     return snippetsOf({ reader: db.read, blobs }, account, ids, filterTerm(filter, clock.now()))
   }
 
   /** See {@link namedIn}. */
   namedIn(account: Account, { q }: MessageFilter): Promise<string> {
-    const { db, folders, clock } = this.#parts
+    const { db, folders, clock } = this.#deps
     return namedIn({ reader: db.read, folders, now: clock.now() }, account, q)
   }
 
@@ -99,7 +99,7 @@ export class Messages {
     asked: { since: string; most: number; upTo?: string },
   ): Promise<QueryChanges> {
     if (dependsOnNow(filter)) throw conflict('This list changes with the time; fetch it again', 'since_query_state')
-    const { db, folders, clock, accounts } = this.#parts
+    const { db, folders, clock, accounts } = this.#deps
     const since = readState('messages', asked.since)
     if (since === null) throw tooOld('since_query_state')
     const upTo = asked.upTo === undefined ? null : await this.#placeOf(account, asked.upTo, order)
@@ -124,8 +124,8 @@ export class Messages {
   }
 
   /** Where a message stands in an order, whether a list shows it or not; null when there is none. */
-  async #placeOf(account: Account, id: string, { sort }: MessageOrder): Promise<Place | null> {
-    const row = await this.#parts.db.read.get<Place>(
+  async #placeOf(account: Account, id: string, { sort }: MessageOrder): Promise<RowKey | null> {
+    const row = await this.#deps.db.read.get<RowKey>(
       `SELECT ${SORT_KEY[sort]('m')} AS at, m.n FROM messages m WHERE m.id = ? AND m.account = ?`,
       [id, account.n],
     )
@@ -134,7 +134,7 @@ export class Messages {
 
   /** How many a list with this filter would show, and how large they are together (bytes). */
   async count(account: Account, filter: MessageFilter): Promise<MessageCount> {
-    const { db, folders, clock } = this.#parts
+    const { db, folders, clock } = this.#deps
     const search = await openSearch({ reader: db.read, folders, now: clock.now() }, account, filter)
     return (await countTotals(db.read, search)) ?? countMessages(db.scan, search)
   }
@@ -143,7 +143,7 @@ export class Messages {
   async summary(
     account: Account,
     id: string,
-    reader: Reader = this.#parts.db.read,
+    reader: Reader = this.#deps.db.read,
   ): Promise<MessageSummary | undefined> {
     const row = await reader.get<{ n: number }>('SELECT n FROM messages WHERE id = ? AND account = ?', [id, account.n])
     if (row === undefined) return undefined
@@ -151,7 +151,7 @@ export class Messages {
   }
 
   async get(account: Account, id: string): Promise<MessageDetail | undefined> {
-    return detailOf(this.#parts.db.read, account, id)
+    return detailOf(this.#deps.db.read, account, id)
   }
 
   /**
@@ -159,36 +159,36 @@ export class Messages {
    * @returns undefined when there is no such message
    */
   async bodies(account: Account, id: string, chars: number): Promise<DecodedBodies | undefined> {
-    const kept = await keptStructure(this.#parts.db.read, account, id)
+    const kept = await keptStructure(this.#deps.db.read, account, id)
     return kept && readBodies(this.#bytesOf(kept), kept, chars)
   }
 
   /** Both bodies as they are stored, for whoever decodes them; undefined when there is no such message. */
   async storedBodies(account: Account, id: string): Promise<StoredBodies | undefined> {
-    const kept = await keptStructure(this.#parts.db.read, account, id)
-    return kept && storedBodies(this.#parts.blobs, kept)
+    const kept = await keptStructure(this.#deps.db.read, account, id)
+    return kept && storedBodies(this.#deps.blobs, kept)
   }
 
   /** The header fields in the order of the mail, decoded; undefined when there is no such message. */
   async headers(account: Account, id: string): Promise<DecodedField[] | undefined> {
-    const kept = await keptStructure(this.#parts.db.read, account, id)
+    const kept = await keptStructure(this.#deps.db.read, account, id)
     return kept && readHeader(this.#bytesOf(kept), kept)
   }
 
   #bytesOf({ blob }: KeptStructure): ReadBytes {
-    return (start, end) => this.#parts.blobs.bytes(blob, start, end)
+    return (start, end) => this.#deps.blobs.bytes(blob, start, end)
   }
 
   /** What an answer to a message has to know of it; undefined when there is no such message. */
   async original(account: Account, id: string): Promise<Original | undefined> {
-    return originalOf(this.#parts.db.read, account, id)
+    return originalOf(this.#deps.db.read, account, id)
   }
 
   /** Which of these contents a message names, in hex. */
   async namedBlobs(hashes: readonly Uint8Array[]): Promise<Set<string>> {
     if (hashes.length === 0) return new Set()
     const marks = hashes.map(() => '?').join(', ')
-    const rows = await this.#parts.db.scan.all<{ blob: Uint8Array }>(
+    const rows = await this.#deps.db.scan.all<{ blob: Uint8Array }>(
       `SELECT DISTINCT blob FROM messages WHERE blob IN (${marks})`,
       hashes,
     )

@@ -6,13 +6,13 @@ import { touchedSince } from '../changes.ts'
 import type { Fragment } from '../folders.ts'
 import { matching } from '../search/hits.ts'
 import type { Search } from '../search/search.ts'
-import { every, type Place } from '../search/sql.ts'
+import { every, type RowKey } from '../search/sql.ts'
 import { isFirst, type MessageOrder, SORT_KEY } from './list.ts'
 import { numberRange } from './numbers.ts'
 import { meets, meetsOnWalk, type Walk, walksOf } from './walk.ts'
 
 /** Which list, and since when. */
-export interface ListAsked {
+export interface ListChangesQuery {
   search: Search
   order: MessageOrder
   /** Counter of the messages at the state. */
@@ -20,11 +20,11 @@ export interface ListAsked {
   /** Messages that may have been touched since; one more says that there are more. */
   most: number
   /** The last place that is of interest; null for all. */
-  upTo: Place | null
+  upTo: RowKey | null
 }
 
 /** What became of it, all of it read at one moment. */
-export interface ListTold {
+export interface ListChanges {
   /** Counter of the account, and that of its messages. */
   seq: number
   messagesSeq: number
@@ -59,7 +59,7 @@ const TIME_ENDS = { desc: Number.MAX_SAFE_INTEGER, asc: Number.MIN_SAFE_INTEGER 
  * added anew wherever it stood before: nothing is known of that, and a client whose list was read a moment after its state ends
  * right as well.
  */
-export async function changesOfList(reader: Reader, asked: ListAsked): Promise<ListTold> {
+export async function changesOfList(reader: Reader, asked: ListChangesQuery): Promise<ListChanges> {
   const { sql, values } = changesStatement(asked)
   const rows = await reader.all<Row>(sql, values)
   const facts = rows.find(({ id }) => id === null)!
@@ -73,7 +73,7 @@ export async function changesOfList(reader: Reader, asked: ListAsked): Promise<L
 }
 
 /** The one statement. Where an index leads through the list it is counted up to the last message that is told, else it is read whole. */
-export function changesStatement(asked: ListAsked): Fragment {
+export function changesStatement(asked: ListChangesQuery): Fragment {
   const { search, order } = asked
   const walks = search.text === null && order.sort === 'received_at' && !search.never
   const tables = [...touchedTables(asked), ...(walks ? walkedTables(asked) : listedTables(asked))]
@@ -91,7 +91,7 @@ SELECT NULL, NULL, ${total.sql}, a.seq, a.type_seq, (SELECT count(*) FROM touche
 }
 
 /** `told(n, id)`: what was touched, and of threads that were touched the message the list may have shown before. */
-function touchedTables({ search, order, since, most }: ListAsked): Table[] {
+function touchedTables({ search, order, since, most }: ListChangesQuery): Table[] {
   const { account, text } = search
   const touched = touchedSince(account, 'messages', since, most + 1)
   const tables: Table[] = [
@@ -126,7 +126,7 @@ UNION ALL SELECT m.n, m.id FROM (${threads.sql}) t CROSS JOIN messages m WHERE $
 }
 
 /** `placed(n, place)` by counting along an index, from each message that is told to the next one. */
-function walkedTables({ search, order, upTo }: ListAsked): Table[] {
+function walkedTables({ search, order, upTo }: ListChangesQuery): Table[] {
   const { direction } = order
   const asked = every([
     { sql: 'm.n = told.n', values: [] },
@@ -166,7 +166,7 @@ function walkedTables({ search, order, upTo }: ListAsked): Table[] {
 }
 
 /** `placed(n, place)` by putting the whole list in its order. */
-function listedTables({ search, order, upTo }: ListAsked): Table[] {
+function listedTables({ search, order, upTo }: ListChangesQuery): Table[] {
   const key = SORT_KEY[order.sort]('m')
   const { low, high } = numberRange(search.account)
   const asked = every([
@@ -214,7 +214,7 @@ function betweenSteps({ order: { at, n } }: Walk, { direction }: MessageOrder): 
   }
 }
 
-function notBehind(at: string, n: string, { direction }: MessageOrder, place: Place): Fragment {
+function notBehind(at: string, n: string, { direction }: MessageOrder, place: RowKey): Fragment {
   return { sql: `(${at}, ${n}) ${direction === 'desc' ? '>=' : '<='} (?, ?)`, values: [place.at, place.n] }
 }
 

@@ -8,7 +8,7 @@ import type { Part } from '../../mime/message.ts'
 import { byteRangeOf, partText, SEARCH_TEXT_MAX } from '../../mime/parse.ts'
 import type { Blobs } from '../blobs.ts'
 import type { Account } from '../records.ts'
-import { type Excerpt, firstExcerpt, type Sought, soughtIn, wholeExcerpt } from '../search/found.ts'
+import { firstExcerpt, type HighlightedText, type SearchTerms, searchTermsIn, wholeExcerpt } from '../search/found.ts'
 import type { Term } from '../search/terms.ts'
 
 /** Bytes of bodies that are read for one request; what would come behind has no place shown in its text. */
@@ -17,8 +17,8 @@ export const LOOK_BYTES = 16 * 1024 * 1024
 /** The subject, and the place in the text with the first hit; null where there is none. */
 export interface Snippet {
   id: string
-  subject: Excerpt | null
-  body: Excerpt | null
+  subject: HighlightedText | null
+  body: HighlightedText | null
 }
 
 interface Row {
@@ -42,8 +42,8 @@ export async function snippetsOf(
     [account.n, ...ids],
   )
   const byId = new Map(rows.map((row) => [row.id, row]))
-  const inSubject = soughtIn(term, 'subject')
-  const inBody = soughtIn(term, 'body')
+  const inSubject = searchTermsIn(term, 'subject')
+  const inBody = searchTermsIn(term, 'body')
   const looking = { blobs, bytes: LOOK_BYTES }
   const snippets: Snippet[] = []
   for (const id of ids) {
@@ -63,7 +63,11 @@ interface Looking {
 }
 
 /** Looks as far as the index does, and no further than the first passage with a hit. */
-async function bodyExcerpt(looking: Looking, row: Row, sought: readonly Sought[]): Promise<Excerpt | null> {
+async function bodyExcerpt(
+  looking: Looking,
+  row: Row,
+  sought: readonly SearchTerms[],
+): Promise<HighlightedText | null> {
   const { root } = JSON.parse(row.structure) as { root: Part | null }
   if (sought.length === 0 || root === null) return null
   let room = SEARCH_TEXT_MAX

@@ -1,7 +1,7 @@
 // The messages of one thread.
 
 import type { Reader } from '../../db/db.ts'
-import { behind, type Cut, every, type Place } from '../search/sql.ts'
+import { behind, every, type PageRequest, type RowKey } from '../search/sql.ts'
 
 /** Their ids, oldest first; with `listed` without those that lie in Trash or Junk only. */
 export async function messageIdsOf(reader: Reader, thread: number, listed: boolean): Promise<string[]> {
@@ -13,23 +13,23 @@ export async function messageIdsOf(reader: Reader, thread: number, listed: boole
 }
 
 /** Where a message of a thread stands. */
-export interface ThreadPlace extends Place {
+export interface ThreadMessageKey extends RowKey {
   id: string
 }
 
 /** One stretch of them by the time of receipt, and one more where there is one. */
-export async function messagePlacesOf(
+export async function messageKeysOf(
   reader: Reader,
   thread: number,
   listed: boolean,
-  cut: Cut,
-): Promise<ThreadPlace[]> {
+  cut: PageRequest,
+): Promise<ThreadMessageKey[]> {
   const asked = every([
     { sql: `thread = ?${listed ? ' AND listed = 1' : ''}`, values: [thread] },
     behind({ at: 'received_at', n: 'n' }, cut),
   ])
   const { direction, limit } = cut
-  return reader.all<ThreadPlace>(
+  return reader.all<ThreadMessageKey>(
     `SELECT id, received_at AS at, n FROM messages WHERE ${asked.sql}
      ORDER BY received_at ${direction}, n ${direction} LIMIT ?`,
     [...asked.values, limit + 1],

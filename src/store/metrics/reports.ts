@@ -38,9 +38,9 @@ const COLUMN: Readonly<Record<BreakdownBy, string>> = {
 }
 
 /** The rows of a team within parts, given as a list of [hours, start, place of the span]. CROSS keeps the order: parts first. */
-const WITHIN = `WITH parts (hours, start, place) AS MATERIALIZED
+const WITHIN = `WITH deps (hours, start, place) AS MATERIALIZED
     (SELECT json_extract(value, '$[0]'), json_extract(value, '$[1]'), json_extract(value, '$[2]') FROM json_each(?))`
-const ROWS = 'FROM parts CROSS JOIN mail_counts c ON c.hours = parts.hours AND c.start = parts.start AND c.team_id = ?'
+const ROWS = 'FROM deps CROSS JOIN mail_counts c ON c.hours = deps.hours AND c.start = deps.start AND c.team_id = ?'
 
 export class Reports {
   readonly #db: Db
@@ -51,7 +51,7 @@ export class Reports {
 
   /** The sums of several spans, in their order. */
   async sums(teamId: string, spans: readonly Span[], filter: CountFilter): Promise<Counts[]> {
-    const found = await this.#sums(teamId, await this.#parts(teamId, spans), filter)
+    const found = await this.#sums(teamId, await this.#deps(teamId, spans), filter)
     return spans.map((_span, place) => found.get(place) ?? noCounts())
   }
 
@@ -63,13 +63,13 @@ export class Reports {
   ): Promise<{ shares: Share[]; other: Counts }> {
     const column = COLUMN[by]
     const { where, values } = conditions(filter)
-    const parts = await this.#parts(teamId, [span])
+    const deps = await this.#deps(teamId, [span])
     const rows = await this.#db.scan.all<Counts & { key: string; name: string; volume: number }>(
       `${WITHIN} SELECT c.${column} AS key, max(c.provider_name) AS name, ${SUMS}, sum(${VOLUME}) AS volume ${ROWS}
        WHERE c.${column} <> ?${where} GROUP BY c.${column} ORDER BY volume DESC, key LIMIT ?`,
-      [parts, teamId, OTHERS, ...values, limit],
+      [deps, teamId, OTHERS, ...values, limit],
     )
-    const other = (await this.#sums(teamId, parts, filter)).get(0) ?? noCounts()
+    const other = (await this.#sums(teamId, deps, filter)).get(0) ?? noCounts()
     for (const row of rows) for (const name of COUNTED) other[name] -= row[name]
     const shares = rows.map(({ key, name, volume: _volume, ...counts }) => {
       return { key: key === '' ? null : key, providerName: by === 'provider' ? name : '', counts }
@@ -87,17 +87,17 @@ export class Reports {
   }
 
   /** By the place of the span; a span in which nothing happened has none. */
-  async #sums(teamId: string, parts: string, filter: CountFilter): Promise<Map<number, Counts>> {
+  async #sums(teamId: string, deps: string, filter: CountFilter): Promise<Map<number, Counts>> {
     const { where, values } = conditions(filter)
     const rows = await this.#db.scan.all<Counts & { place: number }>(
-      `${WITHIN} SELECT parts.place, ${SUMS} ${ROWS} WHERE true${where} GROUP BY parts.place`,
-      [parts, teamId, ...values],
+      `${WITHIN} SELECT deps.place, ${SUMS} ${ROWS} WHERE true${where} GROUP BY deps.place`,
+      [deps, teamId, ...values],
     )
     return new Map(rows.map(({ place, ...counts }) => [place, counts]))
   }
 
   /** Which rows make up the spans, as JSON: days where they are made, hours for the rest. */
-  async #parts(teamId: string, spans: readonly Span[]): Promise<string> {
+  async #deps(teamId: string, spans: readonly Span[]): Promise<string> {
     const whole = spans.flatMap(daysWithin)
     const made = await this.#db.scan.all<{ start: number }>(
       `SELECT value AS start FROM json_each(?) AS days
@@ -105,15 +105,15 @@ export class Reports {
       [JSON.stringify(whole), DAY, teamId],
     )
     const days = new Set(made.map(({ start }) => start))
-    const parts: [hours: number, start: number, place: number][] = []
+    const deps: [hours: number, start: number, place: number][] = []
     for (const [place, { from, to }] of spans.entries()) {
       for (let start = from; start < to; ) {
         const hours = days.has(start) && start + DAY <= to ? DAY : 1
-        parts.push([hours, start, place])
+        deps.push([hours, start, place])
         start += hours
       }
     }
-    return JSON.stringify(parts)
+    return JSON.stringify(deps)
   }
 }
 

@@ -26,18 +26,18 @@ const DAY = 24
 /** Rows taken in one unit of work. */
 const BATCH = 500
 
-interface Parts {
+interface Deps {
   db: Db
   clock: Clock
 }
 
 export class RollUp {
-  readonly #parts: Parts
+  readonly #deps: Deps
   /** The first hour and day that were not looked at; null before the first look of this life. */
   #next: { hour: number; day: number } | null = null
 
-  constructor(parts: Parts) {
-    this.#parts = parts
+  constructor(deps: Deps) {
+    this.#deps = deps
   }
 
   /**
@@ -47,7 +47,7 @@ export class RollUp {
    */
   async run(signal: AbortSignal): Promise<number> {
     this.#next ??= await this.#begin()
-    const end = Math.floor((this.#parts.clock.now() - GRACE_MS) / HOUR_MS)
+    const end = Math.floor((this.#deps.clock.now() - GRACE_MS) / HOUR_MS)
     let done = 0
     for (let hour = await this.#hourFrom(this.#next.hour); hour < end && !signal.aborted; ) {
       for await (const team of this.#teamsOf(hour)) done += await this.#condense(hour, team)
@@ -64,11 +64,11 @@ export class RollUp {
 
   /** Erases what has been kept long enough, some rows at a time. @returns how many */
   async prune(): Promise<number> {
-    const first = Math.floor(this.#parts.clock.now() / HOUR_MS) - KEPT_HOURS
+    const first = Math.floor(this.#deps.clock.now() / HOUR_MS) - KEPT_HOURS
     let erased = 0
     for (const hours of [1, DAY]) {
       for (let changes = BATCH; changes === BATCH; erased += changes) {
-        ;({ changes } = await this.#parts.db.write((tx) =>
+        ;({ changes } = await this.#deps.db.write((tx) =>
           tx.run(
             `DELETE FROM mail_counts WHERE (${KEY_COLUMNS}) IN
                (SELECT ${KEY_COLUMNS} FROM mail_counts WHERE hours = ? AND start <= ? LIMIT ?)`,
@@ -82,7 +82,7 @@ export class RollUp {
 
   /** The newest day was perhaps made for some teams only. */
   async #begin(): Promise<{ hour: number; day: number }> {
-    const newest = await this.#parts.db.read.get<{ start: number }>(
+    const newest = await this.#deps.db.read.get<{ start: number }>(
       'SELECT start FROM mail_counts WHERE hours = ? ORDER BY start DESC LIMIT 1',
       [DAY],
     )
@@ -92,7 +92,7 @@ export class RollUp {
 
   /** The first hour at or after that one in which anything was counted. */
   async #hourFrom(hour: number): Promise<number> {
-    const row = await this.#parts.db.read.get<{ start: number }>(
+    const row = await this.#deps.db.read.get<{ start: number }>(
       'SELECT start FROM mail_counts WHERE hours = 1 AND start >= ? ORDER BY start LIMIT 1',
       [hour],
     )
@@ -106,7 +106,7 @@ export class RollUp {
 
   async *#teamsOf(hour: number): AsyncGenerator<string> {
     for (let team = ''; ; ) {
-      const next = await this.#parts.db.read.get<{ team_id: string }>(
+      const next = await this.#deps.db.read.get<{ team_id: string }>(
         'SELECT team_id FROM mail_counts WHERE hours = 1 AND start = ? AND team_id > ? ORDER BY team_id LIMIT 1',
         [hour, team],
       )
@@ -124,7 +124,7 @@ export class RollUp {
 
   /** Leaves the busiest domains of others their names; the rest of the hour is counted without them. */
   async #condense(hour: number, team: string): Promise<number> {
-    const { db } = this.#parts
+    const { db } = this.#deps
     const ofHour = `FROM mail_counts WHERE hours = 1 AND start = ? AND team_id = ? AND ${IS_DETAILED}`
     const last = await db.scan.get<{ volume: number }>(
       `SELECT ${VOLUME} AS volume ${ofHour} ORDER BY volume DESC LIMIT 1 OFFSET ?`,
@@ -149,7 +149,7 @@ export class RollUp {
   }
 
   async #makeDay(day: number, team: string): Promise<number> {
-    const { db } = this.#parts
+    const { db } = this.#deps
     if (await isMade(db.read, day, team)) return 0
     const hours = Array.from({ length: DAY }, (_, index) => day + index)
     // The hours are over: nothing is added to them any more, so they can be added up elsewhere.

@@ -5,19 +5,19 @@ import type { Term } from './terms.ts'
 import { foldWord, type PlacedWord, placedWords } from './words.ts'
 
 /** From `start` up to `end` (exclusive), in UTF-16 code units. */
-export interface Stretch {
+export interface TextRange {
   start: number
   end: number
 }
 
 /** A piece of a text, and what of it was searched for: in order, without overlaps. */
-export interface Excerpt {
+export interface HighlightedText {
   text: string
-  hits: Stretch[]
+  hits: TextRange[]
 }
 
 /** Words that stand next to each other, as the index spells them; with `prefix` the last one may go on. */
-export interface Sought {
+export interface SearchTerms {
   words: string[]
   prefix: boolean
 }
@@ -29,23 +29,23 @@ const BEHIND = 1000
 const WORDS_A_TURN = 8192
 
 /** The words a search wants to find in one part of a message; what stands under a NOT is not wanted. */
-export function soughtIn(term: Term, part: 'subject' | 'body'): Sought[] {
-  if (term.kind === 'all' || term.kind === 'any') return term.of.flatMap((child) => soughtIn(child, part))
+export function searchTermsIn(term: Term, part: 'subject' | 'body'): SearchTerms[] {
+  if (term.kind === 'all' || term.kind === 'any') return term.of.flatMap((child) => searchTermsIn(child, part))
   if (term.kind !== 'words' || (term.part !== part && term.part !== 'any')) return []
   return [{ words: term.tokens.map(foldWord), prefix: term.prefix }]
 }
 
 /** The whole text with all that was found in it; null when nothing was. */
-export function wholeExcerpt(text: string, sought: readonly Sought[]): Excerpt | null {
+export function wholeExcerpt(text: string, sought: readonly SearchTerms[]): HighlightedText | null {
   const found = text.toWellFormed()
   const hits = joined([...hitsIn(found, sought)].filter((hit) => hit !== null))
   return hits.length === 0 ? null : { text: found, hits }
 }
 
 /** The text around the first thing that was found in it; null when nothing was. Others have their turn on the way through it. */
-export async function firstExcerpt(text: string, sought: readonly Sought[]): Promise<Excerpt | null> {
+export async function firstExcerpt(text: string, sought: readonly SearchTerms[]): Promise<HighlightedText | null> {
   const found = text.toWellFormed()
-  const hits: Stretch[] = []
+  const hits: TextRange[] = []
   for (const hit of hitsIn(found, sought)) {
     if (hit === null) {
       await nextTurn()
@@ -65,7 +65,7 @@ export async function firstExcerpt(text: string, sought: readonly Sought[]): Pro
 }
 
 /** One after another by where they begin, so that nobody has to look further than he wants; null after every WORDS_A_TURN words. */
-function* hitsIn(text: string, sought: readonly Sought[]): Generator<Stretch | null> {
+function* hitsIn(text: string, sought: readonly SearchTerms[]): Generator<TextRange | null> {
   if (sought.length === 0) return
   const longest = Math.max(...sought.map(({ words }) => words.length))
   const ahead: PlacedWord[] = []
@@ -85,7 +85,7 @@ function* hitsIn(text: string, sought: readonly Sought[]): Generator<Stretch | n
   }
 }
 
-function begins(places: readonly PlacedWord[], { words, prefix }: Sought): boolean {
+function begins(places: readonly PlacedWord[], { words, prefix }: SearchTerms): boolean {
   return words.every((word, at) => {
     const there = places[at]?.word
     return there === word || (prefix && at === words.length - 1 && there?.startsWith(word) === true)
@@ -93,8 +93,8 @@ function begins(places: readonly PlacedWord[], { words, prefix }: Sought): boole
 }
 
 /** What overlaps or follows at once becomes one. */
-function joined(hits: readonly Stretch[]): Stretch[] {
-  const apart: Stretch[] = []
+function joined(hits: readonly TextRange[]): TextRange[] {
+  const apart: TextRange[] = []
   for (const { start, end } of hits) {
     const last = apart.at(-1)
     if (last !== undefined && start <= last.end) last.end = Math.max(last.end, end)

@@ -34,7 +34,7 @@ export interface Search {
 }
 
 /** What is needed to look things up. */
-export interface SearchParts {
+export interface SearchDeps {
   reader: Reader
   folders: Folders
   /** ms */
@@ -42,10 +42,10 @@ export interface SearchParts {
 }
 
 /** @throws ProductError invalid_parameter when `q` is out of bounds */
-export async function openSearch(parts: SearchParts, account: Account, filter: MessageFilter): Promise<Search> {
-  const term = filterTerm(filter, parts.now)
+export async function openSearch(deps: SearchDeps, account: Account, filter: MessageFilter): Promise<Search> {
+  const term = filterTerm(filter, deps.now)
   const leaves = [...leavesOf(term)]
-  const known = await lookUp(parts, account, leaves)
+  const known = await lookUp(deps, account, leaves)
   const top = term.kind === 'all' ? term.of : [term]
   const path = pathOf(top, known)
   const received = receivedOf(top)
@@ -74,9 +74,9 @@ export async function openSearch(parts: SearchParts, account: Account, filter: M
  * list changes although no message does.
  * @throws ProductError invalid_parameter when `q` is out of bounds
  */
-export async function namedIn(parts: SearchParts, account: Account, q: string | undefined): Promise<string> {
-  const leaves = [...leavesOf(filterTerm({ q }, parts.now))].filter(({ leaf }) => leaf.kind === 'folder')
-  const known = await lookUp(parts, account, leaves)
+export async function namedIn(deps: SearchDeps, account: Account, q: string | undefined): Promise<string> {
+  const leaves = [...leavesOf(filterTerm({ q }, deps.now))].filter(({ leaf }) => leaf.kind === 'folder')
+  const known = await lookUp(deps, account, leaves)
   return leaves.map(({ leaf }) => (leaf.kind === 'folder' ? known.folders(leaf.name).join(' ') : '')).join(',')
 }
 
@@ -94,8 +94,8 @@ function* leavesOf(term: Term, wanted = true): Generator<Placed> {
 
 type KnownFolders = Known & { hidden: ReadonlySet<number> }
 
-async function lookUp(parts: SearchParts, account: Account, leaves: readonly Placed[]): Promise<KnownFolders> {
-  const { reader, folders } = parts
+async function lookUp(deps: SearchDeps, account: Account, leaves: readonly Placed[]): Promise<KnownFolders> {
+  const { reader, folders } = deps
   const people = new Map<string, number[] | null>()
   const threads = new Map<string, number | undefined>()
   let keys: (FolderKey & { name: string })[] | undefined

@@ -5,22 +5,22 @@ import type { Fragment } from '../folders.ts'
 import type { PageKey, SortDirection } from '../records.ts'
 
 /** A row of an ordered list: where it stands, and its number. */
-export interface Place {
+export interface RowKey {
   at: number | string
   n: number
 }
 
 /** What a cursor keeps of a place. */
-export function keyOf({ at, n }: Place): PageKey {
+export function keyOf({ at, n }: RowKey): PageKey {
   return [at, n]
 }
 
-export function numberOf({ n }: Place): number {
+export function numberOf({ n }: RowKey): number {
   return n
 }
 
 /** Which part of a list is wanted. */
-export interface Cut {
+export interface PageRequest {
   direction: SortDirection
   limit: number
   /** The last row of the page before. */
@@ -41,7 +41,7 @@ export function every(conditions: readonly (Fragment | null | undefined)[]): Fra
 }
 
 /** The rows behind the last one shown. */
-export function behind({ at, n }: OrderColumns, { direction, after }: Cut): Fragment | null {
+export function behind({ at, n }: OrderColumns, { direction, after }: PageRequest): Fragment | null {
   if (after === null) return null
   return { sql: `(${at}, ${n}) ${direction === 'desc' ? '<' : '>'} (?, ?)`, values: [after[0], after[1]] }
 }
@@ -55,7 +55,10 @@ export interface Listing {
   guard?: Fragment | null
 }
 
-export function listing({ from, where, order: { at, n }, guard }: Listing, { direction, limit }: Cut): Fragment {
+export function listing(
+  { from, where, order: { at, n }, guard }: Listing,
+  { direction, limit }: PageRequest,
+): Fragment {
   // SQLite asks a condition without columns for every row, but a limit once, at the start.
   const rows = guard ? `CASE WHEN ${guard.sql} THEN ? ELSE 0 END` : '?'
   return {
@@ -76,7 +79,7 @@ export function union(tables: Fragment | null, selects: readonly Fragment[]): { 
 }
 
 /** The rows of several selects in the one order, as many as the page shows and one more. */
-export function cutOff(places: Place[], { direction, limit }: Cut): Place[] {
+export function cutOff(places: RowKey[], { direction, limit }: PageRequest): RowKey[] {
   const sign = direction === 'desc' ? -1 : 1
   return places.sort((a, b) => (a.at === b.at ? a.n - b.n : a.at < b.at ? -1 : 1) * sign).slice(0, limit + 1)
 }

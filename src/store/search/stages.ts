@@ -3,7 +3,7 @@
 import type { Reader } from '../../db/db.ts'
 import type { Fragment } from '../folders.ts'
 import { allHits, firstHits, type Hits, type TextSearch } from './hits.ts'
-import { type Cut, type Place, union } from './sql.ts'
+import { type PageRequest, type RowKey, union } from './sql.ts'
 
 /** Up to here matches are few. Sorting them costs less than walking past everything between so many. */
 export const FEW = 1000
@@ -27,20 +27,20 @@ export interface TextList {
 export async function findByText(
   reader: Reader,
   text: TextSearch,
-  cut: Cut,
+  cut: PageRequest,
   start: number | null,
   list: TextList,
-): Promise<Place[]> {
+): Promise<RowKey[]> {
   const glance = glanceStatement(text, cut, start, list)
-  const seen = await reader.all<{ at: Place['at'] | null; n: number }>(glance.sql, glance.values)
-  const places = seen.filter((row): row is Place => row.at !== null)
+  const seen = await reader.all<{ at: RowKey['at'] | null; n: number }>(glance.sql, glance.values)
+  const places = seen.filter((row): row is RowKey => row.at !== null)
   if (places.length > cut.limit || places.length === seen.length) return places
   const { sql, values } = wholeStatement(text, cut, start, list)
-  return reader.all<Place>(sql, values)
+  return reader.all<RowKey>(sql, values)
 }
 
 /** A row without a place says that what is found may not be all. */
-export function glanceStatement(text: TextSearch, cut: Cut, start: number | null, list: TextList): Fragment {
+export function glanceStatement(text: TextSearch, cut: PageRequest, start: number | null, list: TextList): Fragment {
   const near = GLANCE_PER_ENTRY * cut.limit
   const few = text.kind === 'phrase' ? near : Math.max(near, GLANCE)
   const hits = firstHits(text, { direction: cut.direction, start, few, single: text.kind !== 'prefix' })
@@ -48,7 +48,7 @@ export function glanceStatement(text: TextSearch, cut: Cut, start: number | null
   return union(hits.tables, [list.gathered(hits), ...list.walked(hits, true), maybe])
 }
 
-export function wholeStatement(text: TextSearch, cut: Cut, start: number | null, list: TextList): Fragment {
+export function wholeStatement(text: TextSearch, cut: PageRequest, start: number | null, list: TextList): Fragment {
   // A prefix costs the same whether few or all of its matches are taken, so they are taken once.
   const hits =
     text.kind === 'prefix'

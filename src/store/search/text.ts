@@ -6,7 +6,7 @@ import type { Row, Tx } from '../../db/db.ts'
 import type { Address } from '../../mime/message.ts'
 import { cutText } from './words.ts'
 
-/** Parts of a message whose addresses can be asked for exactly, with the letter that starts their keys. */
+/** Deps of a message whose addresses can be asked for exactly, with the letter that starts their keys. */
 export const ADDRESS_PARTS = { from: 'f', to: 't', cc: 'c', bcc: 'b' } as const
 export type AddressPart = keyof typeof ADDRESS_PARTS
 

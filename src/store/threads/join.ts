@@ -94,19 +94,19 @@ function hashOf(ref: string): Buffer {
   return sha256(ref).subarray(0, REF_BYTES)
 }
 
-interface Found {
+interface ThreadLookup {
   row: ThreadRow
   by: 'id' | 'subject'
   ref: string | null
 }
 
-async function byNumber(tx: Tx, { account, into }: Joining): Promise<Found | undefined> {
+async function byNumber(tx: Tx, { account, into }: Joining): Promise<ThreadLookup | undefined> {
   if (into === undefined) return undefined
   const row = await tx.get<ThreadRow>(`SELECT ${COLUMNS} FROM threads WHERE n = ? AND account = ?`, [into, account])
   return row && { row, by: 'id', ref: null }
 }
 
-async function byIds(tx: Tx, joining: Joining, refs: readonly string[]): Promise<Found | undefined> {
+async function byIds(tx: Tx, joining: Joining, refs: readonly string[]): Promise<ThreadLookup | undefined> {
   if (refs.length === 0) return undefined
   const hashes = refs.map(hashOf)
   // Where several threads know the ids, the oldest one wins: keys grow with age.
@@ -122,7 +122,7 @@ async function byIds(tx: Tx, joining: Joining, refs: readonly string[]): Promise
   return { row, by: 'id', ref: refs[index] ?? null }
 }
 
-async function bySubject(tx: Tx, joining: Joining): Promise<Found | undefined> {
+async function bySubject(tx: Tx, joining: Joining): Promise<ThreadLookup | undefined> {
   const { key, isReply } = normaliseSubject(joining.mail.subject)
   const answersSomething = isReply || joining.mail.inReplyTo.length > 0 || joining.mail.references.length > 0
   if (!answersSomething || key === '') return undefined
@@ -171,7 +171,7 @@ async function begin(tx: Tx, joining: Joining): Promise<Joined> {
   return { n, id, created: true, by: 'new', ref: null, lastReceivedAt: joining.receivedAt, isLast: true, isTie: false }
 }
 
-async function enter(tx: Tx, joining: Joining, found: Found): Promise<Joined> {
+async function enter(tx: Tx, joining: Joining, found: ThreadLookup): Promise<Joined> {
   const { row } = found
   const joined = { n: row.n, id: row.id, created: false, by: found.by, ref: found.ref }
   // Decisions §10.5: counts and flags cover what lies outside Trash and Junk, unless all lies inside.

@@ -7,18 +7,32 @@ import { hasMessage, isCrowded, listedValues, withinNear } from '../messages/wal
 import type { MessageFilter } from '../records.ts'
 import type { Hits } from '../search/hits.ts'
 import type { Search } from '../search/search.ts'
-import { behind, type Cut, cutOff, every, listing, type OrderColumns, type Place, union } from '../search/sql.ts'
+import {
+  behind,
+  cutOff,
+  every,
+  listing,
+  type OrderColumns,
+  type PageRequest,
+  type RowKey,
+  union,
+} from '../search/sql.ts'
 import { findByText, type TextList } from '../search/stages.ts'
 
 const ORDER: OrderColumns = { at: 't.last_received_at', n: 't.n' }
 
 /** The threads of a page and one more, if there is one. */
-export async function listPlaces(reader: Reader, search: Search, cut: Cut, whole: Whole): Promise<Place[]> {
+export async function listThreadKeys(
+  reader: Reader,
+  search: Search,
+  cut: PageRequest,
+  whole: Whole,
+): Promise<RowKey[]> {
   if (search.never) return []
   const { text, account } = search
   if (!text) {
     const { sql, values } = listStatement(search, cut, whole)
-    return cutOff(await reader.all<Place>(sql, values), cut)
+    return cutOff(await reader.all<RowKey>(sql, values), cut)
   }
   const start = cut.after && (await lastNumberUpTo(reader, account, Number(cut.after[0])))
   return cutOff(await findByText(reader, text, cut, start, textList(search, cut, whole)), cut)
@@ -45,7 +59,7 @@ function wholeSql(n: string, whole: Whole): Fragment | null {
 }
 
 /** A list that is not found by text. */
-export function listStatement(search: Search, cut: Cut, whole: Whole = null): Fragment {
+export function listStatement(search: Search, cut: PageRequest, whole: Whole = null): Fragment {
   if (isNarrow(search)) return found(messagesWalked(search, null), cut, null, whole)
   return union(
     null,
@@ -54,7 +68,7 @@ export function listStatement(search: Search, cut: Cut, whole: Whole = null): Fr
 }
 
 /** The same threads by text, to be found both ways. */
-export function textList(search: Search, cut: Cut, whole: Whole = null): TextList {
+export function textList(search: Search, cut: PageRequest, whole: Whole = null): TextList {
   const crowded = isCrowded(search, cut.direction, cut.after && Number(cut.after[0]))
   return {
     gathered: (hits) => found(messagesGathered(search), cut, hits.areFew, whole),
@@ -104,14 +118,14 @@ function walksOf(search: Search): Walk[] {
   }))
 }
 
-function walked(search: Search, walk: Walk, cut: Cut, hits: Hits | null, guard: Fragment | null): Fragment {
+function walked(search: Search, walk: Walk, cut: PageRequest, hits: Hits | null, guard: Fragment | null): Fragment {
   const { from, where, order } = walk
   const message = hits === null && threadsSay(search) ? null : hasMessage(search, hits, order.n)
   return listing({ from, where: every([where, behind(order, cut), message]), order, guard }, cut)
 }
 
 /** The threads of messages that were found, by a SELECT of their numbers. */
-function found(messages: Fragment, cut: Cut, guard: Fragment | null, whole: Whole): Fragment {
+function found(messages: Fragment, cut: PageRequest, guard: Fragment | null, whole: Whole): Fragment {
   const from = { sql: `(${messages.sql}) x CROSS JOIN threads t`, values: messages.values }
   const where = every([{ sql: 't.n = x.thread', values: [] }, behind(ORDER, cut), wholeSql(ORDER.n, whole)])
   return listing({ from, where, order: ORDER, guard }, cut)

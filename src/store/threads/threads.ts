@@ -6,16 +6,16 @@ import { pageOf } from '../../db/page.ts'
 import type { Address } from '../../mime/message.ts'
 import type { Accounts } from '../accounts.ts'
 import { type Folders, threadFolderIds } from '../folders.ts'
-import { KeptPages } from '../kept-pages.ts'
+import { PageCache } from '../kept-pages.ts'
 import { summariesOf } from '../messages/rows.ts'
-import { messageIdsOf, messagePlacesOf, type ThreadPlace } from '../messages/thread-messages.ts'
+import { messageIdsOf, messageKeysOf, type ThreadMessageKey } from '../messages/thread-messages.ts'
 import type { Account, MessageFilter, Page, Thread } from '../records.ts'
 import { dependsOnNow } from '../search/ask.ts'
 import { openSearch } from '../search/search.ts'
-import { type Cut, keyOf, numberOf } from '../search/sql.ts'
-import { isShort, listPlaces, wholeOf } from './list.ts'
+import { keyOf, numberOf, type PageRequest } from '../search/sql.ts'
+import { isShort, listThreadKeys, wholeOf } from './list.ts'
 
-export interface ThreadsParts {
+export interface ThreadsDeps {
   db: Db
   clock: Clock
   accounts: Accounts
@@ -37,25 +37,25 @@ interface ThreadRow {
 const COLUMNS = 'n, id, subject, listed, message_count, unread_count, has_attachments, last_message, participants'
 
 export class Threads {
-  readonly #parts: ThreadsParts
-  readonly #pages: KeptPages<Thread>
+  readonly #deps: ThreadsDeps
+  readonly #pages: PageCache<Thread>
 
-  constructor(parts: ThreadsParts) {
-    this.#parts = parts
-    this.#pages = new KeptPages(parts.accounts)
+  constructor(deps: ThreadsDeps) {
+    this.#deps = deps
+    this.#pages = new PageCache(deps.accounts)
   }
 
   /** @throws ProductError invalid_parameter when `q` is out of bounds (decisions §10.4) */
-  async list(account: Account, filter: MessageFilter, cut: Cut): Promise<Page<Thread>> {
+  async list(account: Account, filter: MessageFilter, cut: PageRequest): Promise<Page<Thread>> {
     if (dependsOnNow(filter)) return this.#read(account, filter, cut)
     return this.#pages.page(account, [filter, cut], () => this.#read(account, filter, cut))
   }
 
-  async #read(account: Account, filter: MessageFilter, cut: Cut): Promise<Page<Thread>> {
-    const { db, folders, clock } = this.#parts
+  async #read(account: Account, filter: MessageFilter, cut: PageRequest): Promise<Page<Thread>> {
+    const { db, folders, clock } = this.#deps
     const search = await openSearch({ reader: db.read, folders, now: clock.now() }, account, filter)
     const whole = wholeOf(filter)
-    const places = await listPlaces(isShort(search, whole) ? db.read : db.scan, search, cut, whole)
+    const places = await listThreadKeys(isShort(search, whole) ? db.read : db.scan, search, cut, whole)
     const { items, next } = pageOf(places, cut.limit, keyOf, numberOf)
     const threads = await this.#present(items)
     return { items: items.flatMap((n) => threads.get(n) ?? []), next }
@@ -63,7 +63,7 @@ export class Threads {
 
   /** The thread and the ids of the messages its counts cover, oldest first. */
   async get(account: Account, id: string): Promise<(Thread & { messageIds: string[] }) | undefined> {
-    const { read } = this.#parts.db
+    const { read } = this.#deps.db
     const row = await read.get<ThreadRow>(`SELECT ${COLUMNS} FROM threads WHERE id = ? AND account = ?`, [
       id,
       account.n,
@@ -77,18 +77,18 @@ export class Threads {
    * The messages a thread's counts cover, by the time of receipt: as many as a page shows and one more.
    * @returns undefined when there is no such thread
    */
-  async messages(account: Account, id: string, cut: Cut): Promise<ThreadPlace[] | undefined> {
-    const { read } = this.#parts.db
+  async messages(account: Account, id: string, cut: PageRequest): Promise<ThreadMessageKey[] | undefined> {
+    const { read } = this.#deps.db
     const row = await read.get<{ n: number; listed: number }>(
       'SELECT n, listed FROM threads WHERE id = ? AND account = ?',
       [id, account.n],
     )
-    return row && messagePlacesOf(read, row.n, row.listed === 1, cut)
+    return row && messageKeysOf(read, row.n, row.listed === 1, cut)
   }
 
   async #present(numbers: readonly number[]): Promise<Map<number, Thread>> {
     if (numbers.length === 0) return new Map()
-    const { read } = this.#parts.db
+    const { read } = this.#deps.db
     const marks = numbers.map(() => '?').join(', ')
     return presentThreads(
       read,

@@ -35,7 +35,7 @@ interface Given extends Partial<NewEmail> {
 
 /** Accepts mails at their `queuedAt`; what is not given is the same for all. @returns their ids */
 function accept(...mails: Given[]): Promise<string[]> {
-  const { emails, fate, app } = house
+  const { emails, transitions: fate, app } = house
   return app.db.write(async (tx) => {
     const ids: string[] = []
     for (const { outcome, ...given } of mails) {

@@ -162,7 +162,9 @@ test('content that is still to be sent is named, and no other', async () => {
   const [kept, gone] = [newMail(), newMail({ recipients: ['a@x.test'] })]
   await insert(kept)
   const { deliveries } = await insert(gone)
-  await write((tx) => house.fate.apply(tx, deliveries[0]!.n, { kind: 'rejected', reason: 'policy', detail: '' }, null))
+  await write((tx) =>
+    house.transitions.apply(tx, deliveries[0]!.n, { kind: 'rejected', reason: 'policy', detail: '' }, null),
+  )
   const { email } = { email: (await house.emails.byId(gone.id))! }
   await write((tx) => house.emails.noteNoticed(tx, email.n, [deliveries[0]!.n]))
   const named = await house.emails.namedBlobs([kept.hash, gone.hash, sha256('nothing')])
@@ -179,7 +181,7 @@ test('mails whose sender has to be told come oldest first, without looking at th
   const refuse = async (mail: NewEmail) => {
     const { email, deliveries } = await insert(mail)
     await write((tx) =>
-      house.fate.apply(tx, deliveries[0]!.n, { kind: 'rejected', reason: 'policy', detail: '' }, null),
+      house.transitions.apply(tx, deliveries[0]!.n, { kind: 'rejected', reason: 'policy', detail: '' }, null),
     )
     return email.n
   }
@@ -209,7 +211,7 @@ test('the sweep leaves content that is still to be sent, and takes it when it ha
     return app.store.blobs.size(hash)
   }
   const leave = (n: number) =>
-    write((tx) => house.fate.apply(tx, n, { kind: 'sent', reply: taken, confirmation: 'relay' }, null))
+    write((tx) => house.transitions.apply(tx, n, { kind: 'sent', reply: taken, confirmation: 'relay' }, null))
   await leave(one!.n)
   assert.equal(await sweep(), email.sizeBytes)
   await leave(two!.n)

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { newId } from '../../../src/base/ids.ts'
 import { sha256 } from '../../../src/base/secrets.ts'
-import { bodyOf, type Told } from '../../../src/outbound/log/bodies.ts'
+import { bodyOf, type EventSubject } from '../../../src/outbound/log/bodies.ts'
 import type { EmailSource, Outcome } from '../../../src/outbound/records.ts'
 import { openSent, type SentHouse } from '../../support/sent.ts'
 
@@ -37,7 +37,7 @@ interface Sending {
 
 /** The text of the last event of a mail that was accepted and met its outcomes, ids of this run exchanged for those of the example. */
 async function told(sending: Sending, example: string): Promise<{ body: string; expected: string }> {
-  const { emails, fate, app, clock, teamId } = house
+  const { emails, transitions: fate, app, clock, teamId } = house
   const id = newId('email')
   clock.advance(QUEUED_AT - clock.now())
   const n = await app.db.write(async (tx) => {
@@ -202,7 +202,7 @@ test('a lifetime that is over is told as a bounce that may not be one for ever',
 test('no event comes near its bound, whatever the texts are made of', () => {
   for (const piece of ['\0', '"', '\ud800', '𐀀', 'x']) {
     const long = piece.repeat(100_000)
-    const telling: Told = {
+    const telling: EventSubject = {
       ...{ emailId: newId('email'), deliveryId: newId('deliveryLog'), source: 'batch_api', mailboxId: MAILBOX },
       ...{ carrier: CARRIER, fromEmail: 'a'.repeat(254), fromName: long, to: 'b'.repeat(320), subject: long },
       ...{ internetMessageId: 'c'.repeat(998), queuedAt: 0, expiresAt: 0, attempts: 1 },

@@ -173,7 +173,7 @@ for (const seed of [1, 2, 3]) {
         const now = house.clock.now()
         const outcome = anyOutcome(random, now)
         const expected = play(model, outcome, now, fromMailbox)
-        const moved = await house.app.db.write((tx) => house.fate.apply(tx, n, outcome, null))
+        const moved = await house.app.db.write((tx) => house.transitions.apply(tx, n, outcome, null))
         assert.equal(moved, expected, `${outcome.kind} in step ${step}`)
       }
     }

@@ -48,7 +48,7 @@ async function mail(from?: { id: string; email: string }) {
     to,
     state,
     apply: (outcome: Outcome, carrier: Carrier | null = CARRIER) =>
-      house.app.db.write((tx) => house.fate.apply(tx, n, outcome, carrier)),
+      house.app.db.write((tx) => house.transitions.apply(tx, n, outcome, carrier)),
     try: () => house.app.db.write((tx) => house.emails.noteAttempt(tx, [n], CARRIER)),
     waits: async () => (await house.queue.ofEmail(house.app.db.read, email.n)).length === 1,
     wanted: async () => (await house.emails.byId(email.id))!.hash !== null,
@@ -214,7 +214,7 @@ test('final states stay final, and nothing else moves', async () => {
 })
 
 test('a delivery that is not there moves nowhere', async () => {
-  assert.equal(await house.app.db.write((tx) => house.fate.apply(tx, 10 ** 9, taken, null)), false)
+  assert.equal(await house.app.db.write((tx) => house.transitions.apply(tx, 10 ** 9, taken, null)), false)
 })
 
 test('a delay is told when it is long, and not again for an hour', async () => {
@@ -286,9 +286,9 @@ test('the content of a mail to two goes when both have it', async () => {
   const email = await house.accepted(['one@customer.test', 'two@customer.test'])
   const [one, two] = await house.deliveries(email)
   const wanted = async () => (await house.emails.byId(email.id))!.hash !== null
-  await house.app.db.write((tx) => house.fate.apply(tx, one!.n, taken, null))
+  await house.app.db.write((tx) => house.transitions.apply(tx, one!.n, taken, null))
   assert.equal(await wanted(), true)
-  await house.app.db.write((tx) => house.fate.apply(tx, two!.n, taken, null))
+  await house.app.db.write((tx) => house.transitions.apply(tx, two!.n, taken, null))
   assert.equal(await wanted(), false)
 })
 
@@ -304,7 +304,7 @@ test('what the appliance writes by itself is told by no event and stops nothing'
 test('a move that is rolled back leaves nothing', async () => {
   const sent = await mail()
   const work = house.app.db.write(async (tx) => {
-    await house.fate.apply(tx, sent.n, taken, CARRIER)
+    await house.transitions.apply(tx, sent.n, taken, CARRIER)
     throw new Error('another part of the unit failed')
   })
   await assert.rejects(work, /another part/)
@@ -336,7 +336,7 @@ test('a delivery that arrives costs five statements, beside what is counted once
       }) as unknown as Tx[K]
     }
     const counted = { ...tx, run: noted('run'), insert: noted('insert'), get: noted('get'), all: noted('all') }
-    await house.fate.apply(counted, sent.n, taken, CARRIER)
+    await house.transitions.apply(counted, sent.n, taken, CARRIER)
   })
   assert.equal(seen.length, 5, seen.join('\n'))
 })

@@ -8,7 +8,7 @@ import { openSent } from '../../support/sent.ts'
 
 const house = await openSent()
 after(() => house[Symbol.asyncDispose]())
-const { app, clock, emails, fate, notices } = house
+const { app, clock, emails, transitions: fate, notices } = house
 const ana = await house.mailbox('ana@shop.test')
 
 const bounced = (text: string): Outcome => ({

@@ -14,7 +14,7 @@ import { CERTIFICATE_URL, SnsSigner, TOPIC } from '../../support/sns.ts'
 
 const house = await openSent()
 after(() => house[Symbol.asyncDispose]())
-const { app, clock, emails, fate } = house
+const { app, clock, emails, transitions: fate } = house
 const config = { ...app.config, SES_REGION: 'eu-west-1', SES_TOPIC_ARNS: [TOPIC] }
 const signer = new SnsSigner()
 const open = (from = signer) => new Sns({ ...app, config, emails, fate }, from.get)

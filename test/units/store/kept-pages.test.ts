@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { after, before, it } from 'node:test'
-import { ENTRIES_KEPT, KeptPages } from '../../../src/store/kept-pages.ts'
+import { ENTRIES_KEPT, PageCache } from '../../../src/store/kept-pages.ts'
 import type { Page } from '../../../src/store/records.ts'
 import { mailOf, openTestStore, TestMailbox, type TestStore } from '../../support/mailbox.ts'
 
@@ -54,7 +54,7 @@ it('a search that counts from now is never kept', async () => {
 })
 
 it('other lists and other accounts have pages of their own', async () => {
-  const pages = new KeptPages<number>(house.store.accounts)
+  const pages = new PageCache<number>(house.store.accounts)
   const other = await TestMailbox.open(house)
   const { reads, read } = counted()
   await pages.page(box.account, ['a'], read)
@@ -66,7 +66,7 @@ it('other lists and other accounts have pages of their own', async () => {
 })
 
 it('who asks while a page is read waits for the same one', async () => {
-  const pages = new KeptPages<number>(house.store.accounts)
+  const pages = new PageCache<number>(house.store.accounts)
   const { reads, read } = counted()
   const all = await Promise.all(Array.from({ length: 5 }, () => pages.page(box.account, ['a'], read)))
   assert.equal(reads.count, 1)
@@ -74,7 +74,7 @@ it('who asks while a page is read waits for the same one', async () => {
 })
 
 it('a page that could not be read is asked for again', async () => {
-  const pages = new KeptPages<number>(house.store.accounts)
+  const pages = new PageCache<number>(house.store.accounts)
   await assert.rejects(
     pages.page(box.account, ['a'], () => Promise.reject(new Error('disk'))),
     /disk/,
@@ -83,7 +83,7 @@ it('a page that could not be read is asked for again', async () => {
 })
 
 it('the pages asked for longest ago go when there are too many entries', async () => {
-  const pages = new KeptPages<number>(house.store.accounts)
+  const pages = new PageCache<number>(house.store.accounts)
   const { reads, read } = counted(ENTRIES_KEPT / 4 - 1)
   for (const name of ['a', 'b', 'c', 'd']) await pages.page(box.account, name, read)
   await pages.page(box.account, 'a', read)

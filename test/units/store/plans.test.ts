@@ -7,7 +7,7 @@ import { messageHolding } from '../../../src/store/messages/contents.ts'
 import { editRows } from '../../../src/store/messages/edit-rows.ts'
 import { listStatement as messageStatement, textList as messagesByText } from '../../../src/store/messages/list.ts'
 import { changesStatement } from '../../../src/store/messages/query-changes.ts'
-import { messagePlacesOf } from '../../../src/store/messages/thread-messages.ts'
+import { messageKeysOf } from '../../../src/store/messages/thread-messages.ts'
 import type { MessageFilter, PageKey } from '../../../src/store/records.ts'
 import { openSearch, type Search } from '../../../src/store/search/search.ts'
 import { glanceStatement, wholeStatement } from '../../../src/store/search/stages.ts'
@@ -193,7 +193,7 @@ describe('small looks', () => {
     for (const listed of [true, false]) {
       for (const after of [null, BEHIND]) {
         for (const direction of ['asc', 'desc'] as const) {
-          const lines = oneLine(await messagePlacesOf(planner, 1, listed, { direction, limit: 25, after }))
+          const lines = oneLine(await messageKeysOf(planner, 1, listed, { direction, limit: 25, after }))
           assert.match(lines, /^SEARCH messages USING INDEX messages_thread \(thread=\?/)
           assert.doesNotMatch(lines, /TEMP B-TREE|SCAN/)
           if (after) assert.match(lines, /thread=\? AND .*received_at.*[<>]/)

@@ -6,7 +6,7 @@ import { newId } from '../../../src/base/ids.ts'
 import { sha256 } from '../../../src/base/secrets.ts'
 import type { ParsedMessage } from '../../../src/mime/message.ts'
 import type { Account, ChangeType } from '../../../src/store/records.ts'
-import type { KeptSent, SentMail } from '../../../src/store/sent.ts'
+import type { AcceptedSubmission, RecordedSubmission } from '../../../src/store/sent.ts'
 import type { Inspection } from '../../../src/workers/inspection.ts'
 import { mailOf, openTestStore, person, type TestStore } from '../../support/mailbox.ts'
 
@@ -56,7 +56,7 @@ async function arrive(given: Partial<ParsedMessage>): Promise<string> {
 }
 
 /** What the mailbox sends; `mail` says nothing but what is given. */
-function sending(mail: Partial<ParsedMessage>, more: Partial<SentMail> = {}): SentMail {
+function sending(mail: Partial<ParsedMessage>, more: Partial<AcceptedSubmission> = {}): AcceptedSubmission {
   const subject = mail.subject ?? 'Hello'
   return {
     emailId: newId('email'),
@@ -76,7 +76,8 @@ function sending(mail: Partial<ParsedMessage>, more: Partial<SentMail> = {}): Se
   }
 }
 
-const keep = (sent: SentMail): Promise<KeptSent> => house.db.write((tx) => house.store.sent.keep(tx, account, sent))
+const keep = (sent: AcceptedSubmission): Promise<RecordedSubmission> =>
+  house.db.write((tx) => house.store.sent.keep(tx, account, sent))
 
 async function folderOf(role: string) {
   return (await house.store.folders.list(account)).find((folder) => folder.role === role)!

@@ -8,7 +8,7 @@ import type { Reader } from '../../../src/db/db.ts'
 import { parseMessage, SEARCH_TEXT_MAX } from '../../../src/mime/parse.ts'
 import { LOOK_BYTES, snippetsOf } from '../../../src/store/messages/snippets.ts'
 import type { Account } from '../../../src/store/records.ts'
-import { firstExcerpt, soughtIn } from '../../../src/store/search/found.ts'
+import { firstExcerpt, searchTermsIn } from '../../../src/store/search/found.ts'
 import { readQuery } from '../../../src/store/search/query.ts'
 import { openTestStore, TestMailbox, type TestStore } from '../../support/mailbox.ts'
 import { Random } from '../../support/random.ts'
@@ -143,7 +143,7 @@ test('others have their turn while a long text is looked at', async () => {
     if (!isOver) setImmediate(count)
   }
   setImmediate(count)
-  const excerpt = await firstExcerpt('x '.repeat(SEARCH_TEXT_MAX / 2), soughtIn(readQuery('needle', 0), 'body'))
+  const excerpt = await firstExcerpt('x '.repeat(SEARCH_TEXT_MAX / 2), searchTermsIn(readQuery('needle', 0), 'body'))
   isOver = true
   assert.equal(excerpt, null)
   assert.ok(turns >= 10, `${turns} turns`)
@@ -151,7 +151,7 @@ test('others have their turn while a long text is looked at', async () => {
 
 describe('a preview', () => {
   const preview = async (text: string, q: string) => {
-    const excerpt = await firstExcerpt(text, soughtIn(readQuery(q, 0), 'body'))
+    const excerpt = await firstExcerpt(text, searchTermsIn(readQuery(q, 0), 'body'))
     return excerpt && markedAround(excerpt, PREVIEW_BYTES)
   }
 

@@ -6,8 +6,8 @@ import type { CheckResult, Handed, Handover, Stage, Transport } from '../transpo
 import type { ApiResult } from './api-client.ts'
 import { failed, passed } from './check.ts'
 import { closedCarrier } from './closed.ts'
-import { Doubts, type Finding } from './doubts.ts'
-import type { AccountParts } from './parts.ts'
+import type { AccountDeps } from './deps.ts'
+import { Doubts, type SentLookup } from './doubts.ts'
 import { markOf, readdress } from './readdress.ts'
 import { AccountSession, type NoToken } from './session.ts'
 import { testMail } from './test-mail.ts'
@@ -36,7 +36,7 @@ export interface Dialect {
   /** @param answer the complete response to a send request */
   meaningOf(answer: Extract<ApiResult, { kind: 'answered' }>): Meaning
   /** Searches Sent for exactly this message to exactly these recipients. */
-  find(session: AccountSession, handover: Handover): Promise<Finding>
+  find(session: AccountSession, handover: Handover): Promise<SentLookup>
   /** Further ids of a message just accepted, beside the one in the response; empty if unavailable. */
   idsOf(session: AccountSession, id: string): Promise<string[]>
   /** Reads the account's profile and checks its address. */
@@ -44,14 +44,14 @@ export interface Dialect {
 }
 
 class AccountCarrier implements Transport {
-  readonly #parts: AccountParts
+  readonly #deps: AccountDeps
   readonly #provider: Provider
   readonly #session: AccountSession
   readonly #dialect: Dialect
   readonly #doubts = new Doubts()
 
-  constructor(parts: AccountParts, provider: Provider, session: AccountSession, dialect: Dialect) {
-    this.#parts = parts
+  constructor(deps: AccountDeps, provider: Provider, session: AccountSession, dialect: Dialect) {
+    this.#deps = deps
     this.#provider = provider
     this.#session = session
     this.#dialect = dialect
@@ -92,7 +92,7 @@ class AccountCarrier implements Transport {
     const found = await this.#dialect.profile(this.#session)
     const from = this.#provider.oauthEmail
     if (!found.success || to === null || from === null) return found
-    const { bytes, emailId, internetMessageId } = testMail({ from, to, now: this.#parts.clock.now() })
+    const { bytes, emailId, internetMessageId } = testMail({ from, to, now: this.#deps.clock.now() })
     const handover = { emailId, from, mailFrom: from, recipients: [to], hidden: [], bytes, internetMessageId }
     const handed = await this.hand({ ...handover, uncertain: false, signal })
     if (handed.kind === 'unavailable') return failed(handed.stage, handed.reply.text)
@@ -138,14 +138,14 @@ class AccountCarrier implements Transport {
 }
 
 /** Opens the transport of a connected account. */
-export function openAccount(parts: AccountParts, provider: Provider, type: ConnectedType, dialect: Dialect): Transport {
-  const issuer = issuerOf(parts.config, type)
+export function openAccount(deps: AccountDeps, provider: Provider, type: ConnectedType, dialect: Dialect): Transport {
+  const issuer = issuerOf(deps.config, type)
   if (issuer === null) return closedCarrier('The appliance has no OAuth client any more for this kind of account.')
-  return new AccountCarrier(parts, provider, new AccountSession(parts, provider, issuer), dialect)
+  return new AccountCarrier(deps, provider, new AccountSession(deps, provider, issuer), dialect)
 }
 
 /** Evaluates a profile response: whether the account answers, and whether it is the connected one. */
-export function judgeProfile(
+export function evaluateProfile(
   session: AccountSession,
   provider: Provider,
   result: ApiResult | NoToken,

@@ -4,7 +4,7 @@
 const KEPT_MAX = 10_000
 
 /** The result of a search in Sent. */
-export type Finding =
+export type SentLookup =
   | { kind: 'found'; remoteIds: string[] }
   | { kind: 'missing' }
   /** The search failed. */

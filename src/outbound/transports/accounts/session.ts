@@ -4,7 +4,7 @@ import type { Issuer } from '../../oauth/issuers.ts'
 import { askToken, type TokenAnswer } from '../../oauth/token.ts'
 import type { Provider } from '../../records.ts'
 import { type ApiCall, ApiClient, type ApiResult } from './api-client.ts'
-import type { AccountParts } from './parts.ts'
+import type { AccountDeps } from './deps.ts'
 
 /** A token is not used in its last minute, because it could expire in transit. */
 const MARGIN_MS = 60_000
@@ -19,18 +19,18 @@ export interface NoToken {
 
 export class AccountSession {
   readonly issuer: Issuer
-  readonly #parts: AccountParts
+  readonly #deps: AccountDeps
   readonly #provider: Provider
   readonly #client: ApiClient
   #token: { value: string; until: number } | null = null
   /** The refresh in progress; concurrent calls wait for it. */
   #asking: Promise<TokenAnswer> | null = null
 
-  constructor(parts: AccountParts, provider: Provider, issuer: Issuer) {
-    this.#parts = parts
+  constructor(deps: AccountDeps, provider: Provider, issuer: Issuer) {
+    this.#deps = deps
     this.#provider = provider
     this.issuer = issuer
-    this.#client = new ApiClient(parts.clock)
+    this.#client = new ApiClient(deps.clock)
   }
 
   /** Calls with the account's access token; refreshes it once after a 401. */
@@ -54,7 +54,7 @@ export class AccountSession {
   }
 
   async #tokenNow(): Promise<string | NoToken> {
-    const { clock } = this.#parts
+    const { clock } = this.#deps
     if (this.#token !== null && this.#token.until > clock.now()) return this.#token.value
     this.#asking ??= this.#refresh().finally(() => {
       this.#asking = null
@@ -71,8 +71,8 @@ export class AccountSession {
   }
 
   async #refresh(): Promise<TokenAnswer> {
-    const { clock, db } = this.#parts
-    const { connections, health } = this.#parts.providers
+    const { clock, db } = this.#deps
+    const { connections, health } = this.#deps.providers
     // Read on every refresh: another thread may have stored a newer token.
     const { refreshToken } = await connections.secretsOf(this.#provider)
     if (refreshToken === null) return { kind: 'refused', text: 'The account is not connected: connect it again.' }

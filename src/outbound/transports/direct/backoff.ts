@@ -1,7 +1,7 @@
 // Exponential backoff by name, shared by all messages: a failed name is not tried again before its pause ends.
 
 import type { Clock } from '../../../base/clock.ts'
-import type { Fault } from '../smtp/errors.ts'
+import type { SmtpError } from '../smtp/errors.ts'
 
 /** The first and the longest pause in ms; each further failure doubles the pause. */
 export const BACKOFF_MS = 60_000
@@ -12,7 +12,7 @@ const FORGET_MS = 60 * 60_000
 export const NAMES_MAX = 10_000
 
 export interface Failure {
-  fault: Fault
+  fault: SmtpError
   /** ms */
   until: number
 }
@@ -41,7 +41,7 @@ export class Backoff {
     return entry === undefined || this.#clock.now() >= entry.until ? null : entry
   }
 
-  fail(name: string, fault: Fault): void {
+  fail(name: string, fault: SmtpError): void {
     const now = this.#clock.now()
     const known = this.#entries.get(name)
     // Concurrent attempts count as one failure.

@@ -1,7 +1,7 @@
 // Decides which addresses may be connected to now. A dead host costs two connections, regardless of the number of its messages.
 
 import type { Clock } from '../../../base/clock.ts'
-import { aborted, Fault } from '../smtp/errors.ts'
+import { aborted, SmtpError } from '../smtp/errors.ts'
 import { ownReply } from '../smtp/reply.ts'
 import { Backoff, type Failure } from './backoff.ts'
 
@@ -16,12 +16,12 @@ const WORKS_MS = 60_000
 const WORKING_MAX = 10_000
 
 /** The gate refused to connect to the address; `until` (ms) is the earliest time for an attempt. */
-export class NotConnected extends Fault {
+export class NotConnected extends SmtpError {
   readonly until: number
   /** False while other messages are still connecting and nothing has failed yet. */
   readonly hasFailed: boolean
 
-  constructor(fault: Fault, until: number, hasFailed: boolean) {
+  constructor(fault: SmtpError, until: number, hasFailed: boolean) {
     super(fault.kind, fault.stage, fault.reply, fault.cause)
     this.until = until
     this.hasFailed = hasFailed
@@ -67,7 +67,7 @@ export class HostGate {
       this.noteAnswer(address)
       return opened
     } catch (error) {
-      if (error instanceof Fault) this.#noteFailure(address, error)
+      if (error instanceof SmtpError) this.#noteFailure(address, error)
       throw error
     } finally {
       this.#end(address, probes)
@@ -83,12 +83,12 @@ export class HostGate {
   }
 
   /** Records that the host did not answer to a message in time. */
-  noteSilence(address: string, fault: Fault): void {
+  noteSilence(address: string, fault: SmtpError): void {
     this.#working.delete(address)
     this.#backoff.fail(address, fault)
   }
 
-  #noteFailure(address: string, fault: Fault): void {
+  #noteFailure(address: string, fault: SmtpError): void {
     const { kind, reply } = fault
     // A permanent refusal arrives quickly, and each message must receive it, so there is no backoff.
     const isFinal = (reply.smtpCode ?? 0) >= 500 || reply.enhancedCode?.startsWith('5')
@@ -106,7 +106,7 @@ export class HostGate {
     const now = this.#clock.now()
     if (now < probes.since + PROBE_WAIT_MS) return false
     const reply = ownReply(`${address} has not answered to earlier connections yet.`)
-    throw new NotConnected(new Fault('timeout', 'connect', reply), now + COME_AGAIN_MS, false)
+    throw new NotConnected(new SmtpError('timeout', 'connect', reply), now + COME_AGAIN_MS, false)
   }
 
   #works(address: string): boolean {

@@ -8,7 +8,7 @@ import type { Resolver } from '../../../base/resolver.ts'
 export const HOSTS_MAX = 5
 
 /** The result of a route lookup. */
-export type Route =
+export type MxRoute =
   /** Host names, or one IP address, in the order of attempts. */
   | { kind: 'hosts'; hosts: string[] }
   /** A permanent failure: the domain has no usable mail server. */
@@ -25,7 +25,7 @@ interface MailExchange {
  * @param domain lower-case A-labels, or an address literal in brackets
  * @param ownNames names of this appliance, lower-case
  */
-export async function findRoute(resolver: Resolver, domain: string, ownNames: readonly string[]): Promise<Route> {
+export async function findRoute(resolver: Resolver, domain: string, ownNames: readonly string[]): Promise<MxRoute> {
   if (domain.startsWith('[')) return literal(domain)
   let records: MailExchange[]
   try {
@@ -47,13 +47,13 @@ export async function findRoute(resolver: Resolver, domain: string, ownNames: re
   return { kind: 'never', sentence, enhancedCode: '5.4.6' }
 }
 
-function literal(domain: string): Route {
+function literal(domain: string): MxRoute {
   const address = domain.slice(1, -1).replace(/^ipv6:/i, '')
   if (isIP(address) !== 0) return { kind: 'hosts', hosts: [address] }
   return { kind: 'never', sentence: `${domain} is no address of a mail server.`, enhancedCode: '5.1.2' }
 }
 
-function withoutMx(domain: string, code: string): Route {
+function withoutMx(domain: string, code: string): MxRoute {
   // RFC 5321 §5.1: implicit MX, the domain itself is the mail server.
   if (code === 'ENODATA') return { kind: 'hosts', hosts: [domain] }
   if (code === 'ENOTFOUND' || code === 'EBADNAME') {

@@ -5,12 +5,12 @@ import type { Resolver } from '../../../base/resolver.ts'
 import type { RemoteReply } from '../../records.ts'
 import { findAddresses } from '../smtp/addresses.ts'
 import type { Connection } from '../smtp/connection.ts'
-import { Fault, moreTelling, NO_ROUTE, nowhere } from '../smtp/errors.ts'
+import { moreTelling, NO_ROUTE, nowhere, SmtpError } from '../smtp/errors.ts'
 import { overConnection } from '../smtp/hand-over.ts'
 import { ADDRESSES_MAX } from '../smtp/limits.ts'
-import { isVerdict, letterOf, offer } from '../smtp/offer.ts'
+import { isVerdict, offer, outgoingMessageOf } from '../smtp/offer.ts'
 import { TEXT_MAX } from '../smtp/reply.ts'
-import type { Judged } from '../smtp/verdicts.ts'
+import type { TransferResult } from '../smtp/verdicts.ts'
 import type { Answered, DirectHandover, NotTried, Verdict } from '../transport.ts'
 import { NotConnected } from './host-gate.ts'
 import { LOOP, type Servers } from './servers.ts'
@@ -26,7 +26,7 @@ const CANCELLED = never({ smtpCode: null, enhancedCode: null, text: 'The deliver
 
 type Later = Extract<Verdict, { kind: 'later' }>
 
-interface SearchParts {
+interface SearchDeps {
   clock: Clock
   resolver: Resolver
   servers: Servers
@@ -34,13 +34,13 @@ interface SearchParts {
   allowPrivate: boolean
 }
 
-export class Search {
+export class ServerSearch {
   /** Why no server answered to the message; null if one did, or if the failure is permanent. */
-  unreached: Fault | null = null
-  readonly #parts: SearchParts
+  unreached: SmtpError | null = null
+  readonly #deps: SearchDeps
   readonly #handover: DirectHandover
   /** Failures of servers and of their addresses. */
-  readonly #faults: Fault[] = []
+  readonly #faults: SmtpError[] = []
   readonly #failedAddresses: string[] = []
   /** By recipient: the final verdict, and the temporary failure that a server reported. */
   readonly #final = new Map<string, Verdict>()
@@ -51,14 +51,14 @@ export class Search {
   #wasOffered = false
   #isWithdrawn = false
 
-  constructor(parts: SearchParts, handover: DirectHandover) {
-    this.#parts = parts
+  constructor(deps: SearchDeps, handover: DirectHandover) {
+    this.#deps = deps
     this.#handover = handover
   }
 
   /** @param hosts in the order of attempts, at least one */
   async run(hosts: readonly string[]): Promise<Answered | NotTried> {
-    const end = this.#parts.clock.now() + SEARCH_MS
+    const end = this.#deps.clock.now() + SEARCH_MS
     for (const host of hosts) {
       for (const address of await this.#addressesOf(host)) {
         const isDone = await this.#try(host, address)
@@ -75,11 +75,11 @@ export class Search {
 
   #isOver(end: number): boolean {
     if (this.#isWithdrawn || this.#handover.signal.aborted || this.#doubts >= DOUBTS_MAX) return true
-    return this.#open.length === 0 || this.#parts.clock.now() >= end
+    return this.#open.length === 0 || this.#deps.clock.now() >= end
   }
 
   async #addressesOf(host: string): Promise<string[]> {
-    const found = await findAddresses(this.#parts.resolver, host, this.#parts.allowPrivate)
+    const found = await findAddresses(this.#deps.resolver, host, this.#deps.allowPrivate)
     if (found.kind === 'found') return found.addresses.slice(0, Math.max(this.#addressesLeft, 0))
     this.#faults.push(nowhere(host, found.kind))
     return []
@@ -87,7 +87,7 @@ export class Search {
 
   /** @returns true when the other addresses of the host would give the same result */
   async #try(host: string, address: string): Promise<boolean> {
-    const { servers } = this.#parts
+    const { servers } = this.#deps
     this.#addressesLeft--
     if (this.#handover.isUrgent) servers.gate.lift(address)
     const offerOver = (ready: Connection) => this.#offer(ready)
@@ -101,34 +101,37 @@ export class Search {
     this.#peer = host
     if (judged.kind === 'answered') return this.#answered(judged, connection)
     const { stage, reply, cause } = judged
-    if (reply.smtpCode! < 500) return this.#failed(new Fault('refused', stage, reply, cause), address)
+    if (reply.smtpCode! < 500) return this.#failed(new SmtpError('refused', stage, reply, cause), address)
     // Direct delivery has no other account to fall back to: a refused sender refuses the message.
     for (const recipient of this.#open) this.#final.set(recipient, never(reply))
     return true
   }
 
   /** @returns null when the message must no longer be sent */
-  async #offer(ready: Connection): Promise<Judged | null> {
+  async #offer(ready: Connection): Promise<TransferResult | null> {
     const { mailFrom, signal } = this.#handover
-    const judged = await this.#handover.lend<Judged>(async (bytes, held) => {
+    const judged = await this.#handover.lend<TransferResult>(async (bytes, held) => {
       this.#wasOffered = true
       // Deliveries that were cancelled in the meantime get a final verdict.
       for (const recipient of this.#open) if (!held.includes(recipient)) this.#final.set(recipient, CANCELLED)
-      const letter = letterOf({ bytes, mailFrom, recipients: this.#open })
+      const letter = outgoingMessageOf({ bytes, mailFrom, recipients: this.#open })
       if (isVerdict(letter)) return { kind: 'answered', verdicts: this.#open.map(() => letter) }
-      return offer(ready, letter, { clock: this.#parts.clock, signal })
+      return offer(ready, letter, { clock: this.#deps.clock, signal })
     })
     this.#isWithdrawn = judged === null
     return judged
   }
 
-  #failed(fault: Fault, address: string): false {
+  #failed(fault: SmtpError, address: string): false {
     this.#faults.push(fault)
     this.#failedAddresses.push(address)
     return false
   }
 
-  #answered({ verdicts, mayBeTaken }: Extract<Judged, { kind: 'answered' }>, connection: Connection | null): true {
+  #answered(
+    { verdicts, mayBeTaken }: Extract<TransferResult, { kind: 'answered' }>,
+    connection: Connection | null,
+  ): true {
     if (mayBeTaken) this.#doubts++
     for (const [index, recipient] of this.#open.entries()) {
       const verdict = noted(verdicts[index]!, connection)
@@ -144,7 +147,7 @@ export class Search {
     const isUntried = !this.#wasOffered && this.#faults.length > 0 && skipped.length === this.#faults.length
     if (isUntried) return notTried(skipped)
     if (this.#isWithdrawn && !this.#wasOffered)
-      return { kind: 'not_tried', until: this.#parts.clock.now(), failure: null }
+      return { kind: 'not_tried', until: this.#deps.clock.now(), failure: null }
     const said = (recipient: string) => this.#final.get(recipient) ?? this.#later.get(recipient)
     const verdicts = this.#handover.recipients.map((recipient) => said(recipient) ?? this.#unreached())
     const peer = this.#peer ?? firstHost
@@ -162,7 +165,7 @@ export class Search {
     if (isUseless || all(({ smtpCode }) => NO_MAIL_HERE.has(smtpCode ?? 0))) return never(faults[0]!.reply)
     this.unreached = faults.reduce((first, second) => moreTelling(first, second))
     const { reply, cause } = this.unreached
-    const { gate } = this.#parts.servers
+    const { gate } = this.#deps.servers
     const times = this.#failedAddresses.map((address) => gate.failureOf(address)?.until ?? 0)
     return { kind: 'later', reply, cause, notBefore: times.length === 0 ? 0 : Math.min(...times) }
   }
@@ -173,7 +176,7 @@ function notTried(skipped: readonly NotConnected[]): NotTried {
   const failed = skipped.filter(({ hasFailed }) => hasFailed)
   const until = Math.min(...skipped.map((fault) => fault.until))
   if (failed.length < skipped.length) return { kind: 'not_tried', until, failure: null }
-  const { reply, cause } = failed.reduce<Fault>((first, second) => moreTelling(first, second), failed[0]!)
+  const { reply, cause } = failed.reduce<SmtpError>((first, second) => moreTelling(first, second), failed[0]!)
   return { kind: 'not_tried', until, failure: { reply, cause } }
 }
 

@@ -1,8 +1,8 @@
 // Connections to remote mail servers, kept open briefly for the next message to the same server.
 
 import type { Clock } from '../../../base/clock.ts'
-import { type Connection, openConnection, type Way } from '../smtp/connection.ts'
-import { Fault } from '../smtp/errors.ts'
+import { type Connection, openConnection, type ServerSettings } from '../smtp/connection.ts'
+import { SmtpError } from '../smtp/errors.ts'
 import { Pool } from '../smtp/pool.ts'
 import { ownReply } from '../smtp/reply.ts'
 import { HostGate } from './host-gate.ts'
@@ -12,7 +12,7 @@ export const HOST_CONNECTIONS_MAX = 10
 /** Maximum number of servers with idle connections. */
 export const KEPT_SERVERS_MAX = 100
 
-interface ServersParts {
+interface ServersDeps {
   clock: Clock
   /** TCP port to connect to. */
   port: number
@@ -23,12 +23,12 @@ interface ServersParts {
 export class Servers {
   /** Decides which addresses may be connected to now. */
   readonly gate: HostGate
-  readonly #parts: ServersParts
+  readonly #deps: ServersDeps
   readonly #pools = new Map<string, Pool>()
 
-  constructor(parts: ServersParts) {
-    this.#parts = parts
-    this.gate = new HostGate(parts.clock)
+  constructor(deps: ServersDeps) {
+    this.#deps = deps
+    this.gate = new HostGate(deps.clock)
   }
 
   /** The connection pool for one address of a host. */
@@ -37,7 +37,7 @@ export class Servers {
     const known = this.#pools.get(key)
     if (known !== undefined) return known
     const pool: Pool = new Pool({
-      clock: this.#parts.clock,
+      clock: this.#deps.clock,
       most: HOST_CONNECTIONS_MAX,
       open: (signal) => this.gate.connect(address, signal, () => this.#open(host, address, signal)),
       mayKeep: () => this.#pools.size <= KEPT_SERVERS_MAX,
@@ -55,16 +55,16 @@ export class Servers {
 
   /** Uses TLS if offered, with any certificate: cleartext would be worse (RFC 7435). @throws Fault */
   async #open(host: string, address: string, signal: AbortSignal): Promise<Connection> {
-    const { clock, port, helo } = this.#parts
-    const way: Way = { host, port, security: 'offered', credentials: null, helo }
+    const { clock, port, helo } = this.#deps
+    const way: ServerSettings = { host, port, security: 'offered', credentials: null, helo }
     const connection = await openConnection(address, way, { clock, signal }).catch((error: unknown) => {
-      if (!(error instanceof Fault) || error.stage !== 'tls' || signal.aborted) throw error
+      if (!(error instanceof SmtpError) || error.stage !== 'tls' || signal.aborted) throw error
       return openConnection(address, { ...way, security: 'none' }, { clock, signal })
     })
     if (connection.greeting !== helo) return connection
     void connection.wire.quit()
     const sentence = `${host} greets with the name of this appliance: the mail would go round in circles.`
-    throw new Fault('refused', 'greeting', ownReply(sentence, LOOP), 'transient')
+    throw new SmtpError('refused', 'greeting', ownReply(sentence, LOOP), 'transient')
   }
 }
 

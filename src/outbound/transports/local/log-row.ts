@@ -2,14 +2,14 @@
 
 import type { FilterDecision } from '../../../directory/filters.ts'
 import type { SieveOutcome } from '../../../sieve/outcome.ts'
-import type { ArrivedMail, Delivered } from '../../../store/deliver.ts'
+import type { Delivered, IncomingMessage } from '../../../store/deliver.ts'
 import { scriptEvidence } from '../../../store/filing.ts'
 import type { NewInboundRow } from '../../../store/inbound-log.ts'
-import type { Recipient } from './recipients.ts'
+import type { LocalRecipient } from './recipients.ts'
 
 /** One recipient and the stored copy; null if the recipient was refused. */
-export interface Told {
-  recipient: Recipient
+export interface RecipientResult {
+  recipient: LocalRecipient
   copy: Delivered | null
   filter: FilterDecision | null
   /** Outcome of the mailbox's Sieve script; null without a script. */
@@ -18,8 +18,8 @@ export interface Told {
 
 /** @param now ms @returns null when no team owns the domain */
 export function logRow(
-  mail: ArrivedMail,
-  { recipient, copy, filter, ruling }: Told,
+  mail: IncomingMessage,
+  { recipient, copy, filter, ruling }: RecipientResult,
   now: number,
 ): NewInboundRow | null {
   const { rcptTo, domain, teamId, mailbox, refusal } = recipient
@@ -55,7 +55,7 @@ export function logRow(
   }
 }
 
-function statusOf(refusal: Recipient['refusal'], copy: Delivered | null): NewInboundRow['status'] {
+function statusOf(refusal: LocalRecipient['refusal'], copy: Delivered | null): NewInboundRow['status'] {
   if (refusal !== null) return refusal.verdict.kind === 'never' ? 'refused' : 'deferred'
   if (copy?.outcome === 'duplicate' || copy?.outcome === 'discarded') return copy.outcome
   return copy?.junk ? 'junk' : 'stored'

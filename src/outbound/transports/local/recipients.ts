@@ -5,27 +5,27 @@ import type { Mailbox } from '../../../directory/mailboxes.ts'
 import type { ReceiverLookup } from '../../../directory/receiver.ts'
 import { parseMailbox } from '../../../mime/address.ts'
 import type { InboundReason } from '../../../store/inbound-log.ts'
-import type { OutboundParts } from '../../deps.ts'
+import type { OutboundDeps } from '../../deps.ts'
 import type { DelayCause } from '../../records.ts'
 import { ownReply } from '../smtp/reply.ts'
 import type { Verdict } from '../transport.ts'
 
 /** Why a recipient is refused, permanently or temporarily. */
-export interface Refusal {
+export interface LocalRefusal {
   verdict: Verdict
   /** Reason code of the inbound log; null if it has none for this case. */
   reason: InboundReason | null
 }
 
 /** One recipient; `teamId` is null if the domain is not local. */
-export interface Recipient {
+export interface LocalRecipient {
   rcptTo: string
   domain: string
   teamId: string | null
   mailbox: Mailbox | null
   /** Filter policy of the mailbox; null without a mailbox that accepts mail. */
   policy: FilterPolicy | null
-  refusal: Refusal | null
+  refusal: LocalRefusal | null
 }
 
 export const refusals = {
@@ -41,19 +41,19 @@ export const refusals = {
   failed: () => later('temporary_failure', 'transient', '4.3.0', 'The mail could not be stored; it is tried again.'),
 }
 
-function never(reason: InboundReason, code: string, sentence: string): Refusal {
+function never(reason: InboundReason, code: string, sentence: string): LocalRefusal {
   return { reason, verdict: { kind: 'never', reply: ownReply(sentence, code), about: 'recipient' } }
 }
 
-function later(reason: InboundReason | null, cause: DelayCause, code: string, sentence: string): Refusal {
+function later(reason: InboundReason | null, cause: DelayCause, code: string, sentence: string): LocalRefusal {
   return { reason, verdict: { kind: 'later', reply: ownReply(sentence, code), cause } }
 }
 
 /** Performs four reads by key. */
 export async function findRecipient(
-  { directory }: Pick<OutboundParts, 'directory'>,
+  { directory }: Pick<OutboundDeps, 'directory'>,
   rcptTo: string,
-): Promise<Recipient> {
+): Promise<LocalRecipient> {
   const { local, domain } = parseMailbox(rcptTo) ?? { local: '', domain: '' }
   const found = await directory.mailboxes.receiver(local, domain)
   const mailbox = 'mailbox' in found ? found.mailbox : null
@@ -66,7 +66,7 @@ export async function findRecipient(
   return { rcptTo, domain, teamId, mailbox, policy, refusal }
 }
 
-function refusalOf(found: ReceiverLookup, address: string): Refusal | null {
+function refusalOf(found: ReceiverLookup, address: string): LocalRefusal | null {
   if (found.reason === 'unknown_domain') return refusals.foreign(address)
   if (found.reason === 'unknown_recipient') return refusals.unknown(address)
   if (found.reason === 'mailbox_suspended') return refusals.suspended(address)

@@ -6,7 +6,7 @@ import type { Resolver } from '../../../base/resolver.ts'
 import { ADDRESSES_MAX } from './limits.ts'
 
 /** The addresses of a host, or why there are none. */
-export type Found =
+export type HostAddresses =
   | { kind: 'found'; addresses: string[] }
   /** The host does not exist or has no address. */
   | { kind: 'absent' }
@@ -21,7 +21,7 @@ export const ABSENT = new Set(['ENOTFOUND', 'ENODATA', 'EBADNAME'])
 const LOCALHOST = /^(?:.+\.)?localhost$/i
 
 /** @param host a name, or an IP address without brackets */
-export async function findAddresses(resolver: Resolver, host: string, allowPrivate: boolean): Promise<Found> {
+export async function findAddresses(resolver: Resolver, host: string, allowPrivate: boolean): Promise<HostAddresses> {
   const all = await allAddresses(resolver, host)
   if (!Array.isArray(all)) return { kind: all }
   const allowed = allowPrivate ? all : all.filter(isPublicAddress)

@@ -5,7 +5,7 @@ import { connect as connectTls, type TLSSocket } from 'node:tls'
 import type { Clock } from '../../../base/clock.ts'
 import type { RemoteReply } from '../../records.ts'
 import type { Stage } from '../transport.ts'
-import { aborted, babble, Fault, insecure, lost, tooSlow } from './errors.ts'
+import { aborted, insecure, lost, protocolError, SmtpError, tooSlow } from './errors.ts'
 import { keptReply, ReplyReader, type ServerReply } from './reply.ts'
 
 const CRLF = '\r\n'
@@ -23,7 +23,7 @@ export interface Security {
   verified: boolean
 }
 
-export class Wire {
+export class SmtpChannel {
   /** Name of the server, for error texts. */
   readonly peer: string
   /** Current stage of the session; errors carry it. */
@@ -39,18 +39,18 @@ export class Wire {
   readonly #said: ServerReply[] = []
   /** Number of outstanding replies. */
   #owed = 0
-  #fault: Fault | null = null
+  #fault: SmtpError | null = null
   /** Wakes the pending read or write. */
   #waiting: (() => void) | null = null
   #over: () => void = () => {}
 
   /** @param socket connected */
-  constructor(socket: Socket, parts: { clock: Clock; peer: string; stage: Stage }) {
+  constructor(socket: Socket, deps: { clock: Clock; peer: string; stage: Stage }) {
     this.#socket = socket
-    this.#clock = parts.clock
-    this.peer = parts.peer
+    this.#clock = deps.clock
+    this.peer = deps.peer
     this.address = socket.remoteAddress ?? null
-    this.stage = parts.stage
+    this.stage = deps.stage
     this.#listen()
   }
 
@@ -59,7 +59,7 @@ export class Wire {
   }
 
   /** Why the connection ended; null while it is open. */
-  get fault(): Fault | null {
+  get fault(): SmtpError | null {
     return this.#fault
   }
 
@@ -115,7 +115,7 @@ export class Wire {
     this.stage = 'tls'
     // RFC 3207 §6: cleartext after the reply to STARTTLS may be injected by a man in the middle.
     if (!this.#reader.isEmpty || this.#said.length > 0) {
-      this.fail(babble(this.peer, 'tls', 'sent more in clear after it had agreed to TLS'))
+      this.fail(protocolError(this.peer, 'tls', 'sent more in clear after it had agreed to TLS'))
     }
     if (this.#fault !== null) throw this.#fault
     const plain = this.#socket.on('error', () => {})
@@ -132,7 +132,7 @@ export class Wire {
   }
 
   /** Destroys the connection; a pending read or write throws the fault. */
-  fail(fault: Fault): void {
+  fail(fault: SmtpError): void {
     if (this.#fault !== null) return
     this.#fault = fault
     this.#socket.destroy()
@@ -164,7 +164,7 @@ export class Wire {
   readonly #take = (bytes: Buffer): void => {
     if (this.#fault !== null) return
     const problem = this.#reader.push(bytes, (reply) => this.#hear(reply))
-    if (problem !== null) this.fail(babble(this.peer, this.stage, problem))
+    if (problem !== null) this.fail(protocolError(this.peer, this.stage, problem))
   }
 
   readonly #end = (): void => this.fail(lost(this.peer, this.stage))
@@ -187,8 +187,8 @@ export class Wire {
     const closing = reply.code === CLOSING
     this.fail(
       closing
-        ? new Fault('refused', this.stage, this.kept(reply))
-        : babble(this.peer, this.stage, 'answered to something that was not asked'),
+        ? new SmtpError('refused', this.stage, this.kept(reply))
+        : protocolError(this.peer, this.stage, 'answered to something that was not asked'),
     )
   }
 

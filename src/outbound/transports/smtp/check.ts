@@ -3,17 +3,17 @@
 import type { Clock } from '../../../base/clock.ts'
 import { testMail } from '../accounts/test-mail.ts'
 import type { CheckResult } from '../transport.ts'
-import type { Connection, Way } from './connection.ts'
-import { Fault } from './errors.ts'
-import { isVerdict, letterOf, offer } from './offer.ts'
+import type { Connection, ServerSettings } from './connection.ts'
+import { SmtpError } from './errors.ts'
+import { isVerdict, offer, outgoingMessageOf } from './offer.ts'
 import { tryEnvelope } from './probe.ts'
 
 /** Timeout of a test in ms (decisions §3.1). */
 export const CHECK_MS = 15_000
 
-interface CheckParts {
+interface CheckDeps {
   clock: Clock
-  way: Way
+  way: ServerSettings
   /** @throws Fault */
   open(signal: AbortSignal): Promise<Connection>
   /** The account's envelope sender; null if it has none. */
@@ -27,42 +27,42 @@ interface CheckParts {
 }
 
 /** Uses a new connection: a pooled one would not test connecting, TLS and authentication. */
-export async function checkServer(parts: CheckParts): Promise<CheckResult> {
+export async function checkServer(deps: CheckDeps): Promise<CheckResult> {
   const patience = new AbortController()
-  const timer = parts.clock.after(CHECK_MS, () => patience.abort())
+  const timer = deps.clock.after(CHECK_MS, () => patience.abort())
   try {
-    const result = await tryOut(parts, patience.signal)
+    const result = await tryOut(deps, patience.signal)
     if (result.success || !patience.signal.aborted) return result
-    return { ...result, message: `${parts.way.host} was not done within ${CHECK_MS / 1000} seconds.` }
+    return { ...result, message: `${deps.way.host} was not done within ${CHECK_MS / 1000} seconds.` }
   } finally {
     timer.cancel()
   }
 }
 
-async function tryOut(parts: CheckParts, signal: AbortSignal): Promise<CheckResult> {
+async function tryOut(deps: CheckDeps, signal: AbortSignal): Promise<CheckResult> {
   try {
-    const connection = await parts.open(signal)
+    const connection = await deps.open(signal)
     const deaf = connection.wire.failOn(signal)
     try {
-      return await talk(connection, parts, signal)
+      return await talk(connection, deps, signal)
     } finally {
       deaf()
       void connection.wire.quit()
     }
   } catch (error) {
-    if (error instanceof Fault) return failed(error)
+    if (error instanceof SmtpError) return failed(error)
     throw error
   }
 }
 
 /** @throws Fault */
-async function talk(connection: Connection, parts: CheckParts, signal: AbortSignal): Promise<CheckResult> {
-  const { from, to, verp } = parts
-  const result = signedIn(connection, parts.way)
+async function talk(connection: Connection, deps: CheckDeps, signal: AbortSignal): Promise<CheckResult> {
+  const { from, to, verp } = deps
+  const result = signedIn(connection, deps.way)
   // Some servers refuse the sender only at RCPT, so the probe uses the account's own address as the recipient.
   const refusal = from === null ? null : await tryEnvelope(connection, from, from)
   if (refusal?.isOfAccount) return failed(refusal)
-  const tested = to === null ? result : await tryMail(connection, to, parts, signal)
+  const tested = to === null ? result : await tryMail(connection, to, deps, signal)
   if (!tested.success || from === null || verp === null) return tested
   return { ...tested, verp: await tryVerp(connection, verp, from, signal) }
 }
@@ -72,12 +72,12 @@ async function tryVerp(connection: Connection, verp: string, from: string, signa
   try {
     return (await tryEnvelope(connection, verp, from)) === null
   } catch (error) {
-    if (error instanceof Fault && !signal.aborted) return false
+    if (error instanceof SmtpError && !signal.aborted) return false
     throw error
   }
 }
 
-function signedIn({ wire, reply }: Connection, { host, port, credentials }: Way): CheckResult {
+function signedIn({ wire, reply }: Connection, { host, port, credentials }: ServerSettings): CheckResult {
   const what = credentials === null ? `${host} (port ${port}) answers` : `Signed in at ${host} (port ${port})`
   const message = `${what} ${wire.security === null ? 'without TLS' : `over ${wire.security.protocol}`}.`
   return { success: true, stage: wire.stage, smtpCode: reply.code, message }
@@ -86,7 +86,7 @@ function signedIn({ wire, reply }: Connection, { host, port, credentials }: Way)
 async function tryMail(
   connection: Connection,
   to: string,
-  { clock, from, author }: CheckParts,
+  { clock, from, author }: CheckDeps,
   signal: AbortSignal,
 ): Promise<CheckResult> {
   if (from === null) {
@@ -94,7 +94,7 @@ async function tryMail(
     return { success: false, stage: 'sender', smtpCode: null, message }
   }
   const { bytes } = testMail({ from: author ?? from, to, now: clock.now() })
-  const letter = letterOf({ bytes, mailFrom: from, recipients: [to] })
+  const letter = outgoingMessageOf({ bytes, mailFrom: from, recipients: [to] })
   if (isVerdict(letter)) return { success: false, stage: 'recipient', smtpCode: null, message: letter.reply.text }
   const judged = await offer(connection, letter, { clock, signal })
   if (judged.kind === 'broken') return failed(judged.fault)
@@ -104,6 +104,6 @@ async function tryMail(
   return { success, stage, smtpCode: reply.smtpCode, message: reply.text }
 }
 
-function failed({ stage, reply }: Pick<Fault, 'stage' | 'reply'>): CheckResult {
+function failed({ stage, reply }: Pick<SmtpError, 'stage' | 'reply'>): CheckResult {
   return { success: false, stage, smtpCode: reply.smtpCode, message: reply.text }
 }

@@ -4,15 +4,15 @@ import { connect, isIP, type Socket } from 'node:net'
 import type { Clock } from '../../../base/clock.ts'
 import { classifyReply } from '../../../reports/reply-class.ts'
 import type { Stage } from '../transport.ts'
-import { Wire } from './channel.ts'
-import { aborted, Fault, unreachable } from './errors.ts'
+import { SmtpChannel } from './channel.ts'
+import { aborted, SmtpError, unreachable } from './errors.ts'
 import { type Extensions, NO_EXTENSIONS, readExtensions } from './extensions.ts'
 import { COMMAND_MS, CONNECT_MS, GREETING_MS, TLS_MS } from './limits.ts'
 import { isPositive, ownReply, type ServerReply } from './reply.ts'
 import { type Credentials, signIn } from './sign-in.ts'
 
 /** How to connect to a server. */
-export interface Way {
+export interface ServerSettings {
   /** Its name or IP address; the certificate must match it. */
   host: string
   port: number
@@ -28,7 +28,7 @@ export interface Way {
 
 /** A connection that is ready for messages, one after another. */
 export interface Connection {
-  readonly wire: Wire
+  readonly wire: SmtpChannel
   readonly extensions: Extensions
   /** The server's name in its greeting, lower-case. */
   readonly greeting: string
@@ -43,18 +43,18 @@ export interface Connection {
 /** @param address checked IP address of the host @throws Fault */
 export async function openConnection(
   address: string,
-  way: Way,
-  parts: { clock: Clock; signal: AbortSignal },
+  way: ServerSettings,
+  deps: { clock: Clock; signal: AbortSignal },
 ): Promise<Connection> {
   const stage = way.security === 'implicit' ? 'tls' : 'greeting'
-  const wire = new Wire(await reach(address, way, parts), { clock: parts.clock, peer: way.host, stage })
+  const wire = new SmtpChannel(await reach(address, way, deps), { clock: deps.clock, peer: way.host, stage })
   // The server sends its greeting first.
   wire.expect(1)
-  const deaf = wire.failOn(parts.signal)
+  const deaf = wire.failOn(deps.signal)
   try {
     return await introduce(wire, way)
   } catch (error) {
-    if (error instanceof Fault) wire.fail(error)
+    if (error instanceof SmtpError) wire.fail(error)
     throw error
   } finally {
     deaf()
@@ -62,14 +62,14 @@ export async function openConnection(
 }
 
 /** Connects a socket to exactly this address. @throws Fault */
-function reach(address: string, way: Way, parts: { clock: Clock; signal: AbortSignal }): Promise<Socket> {
+function reach(address: string, way: ServerSettings, deps: { clock: Clock; signal: AbortSignal }): Promise<Socket> {
   const { host, port } = way
   return new Promise((resolve, reject) => {
-    if (parts.signal.aborted) return reject(aborted('connect'))
+    if (deps.signal.aborted) return reject(aborted('connect'))
     const socket = connect({ host: address, port, noDelay: true })
-    const finish = (fault: Fault | null) => {
+    const finish = (fault: SmtpError | null) => {
       timer.cancel()
-      parts.signal.removeEventListener('abort', abort)
+      deps.signal.removeEventListener('abort', abort)
       socket.off('connect', ready).off('error', broken)
       if (fault === null) return resolve(socket)
       socket.on('error', () => {}).destroy()
@@ -78,13 +78,13 @@ function reach(address: string, way: Way, parts: { clock: Clock; signal: AbortSi
     const ready = () => finish(null)
     const broken = (error: { code?: string }) => finish(unreachable(host, address, port, error))
     const abort = () => finish(aborted('connect'))
-    const timer = parts.clock.after(CONNECT_MS, () => broken({ code: 'ETIMEDOUT' }))
-    parts.signal.addEventListener('abort', abort, { once: true })
+    const timer = deps.clock.after(CONNECT_MS, () => broken({ code: 'ETIMEDOUT' }))
+    deps.signal.addEventListener('abort', abort, { once: true })
     socket.on('connect', ready).on('error', broken)
   })
 }
 
-async function introduce(wire: Wire, way: Way): Promise<Connection> {
+async function introduce(wire: SmtpChannel, way: ServerSettings): Promise<Connection> {
   if (way.security === 'implicit') await secure(wire, way)
   const greeting = await heard(wire, 'greeting', GREETING_MS)
   let { reply, extensions } = await hello(wire, way)
@@ -97,7 +97,10 @@ async function introduce(wire: Wire, way: Way): Promise<Connection> {
   return { wire, extensions, greeting: name, reply, mails: 0, isDirty: false }
 }
 
-async function hello(wire: Wire, { helo }: Way): Promise<{ reply: ServerReply; extensions: Extensions }> {
+async function hello(
+  wire: SmtpChannel,
+  { helo }: ServerSettings,
+): Promise<{ reply: ServerReply; extensions: Extensions }> {
   wire.stage = 'greeting'
   wire.say(`EHLO ${helo}`)
   const reply = await wire.read(COMMAND_MS)
@@ -109,9 +112,9 @@ async function hello(wire: Wire, { helo }: Way): Promise<{ reply: ServerReply; e
 }
 
 /** @returns false when TLS is optional and the server declines STARTTLS */
-async function startTls(wire: Wire, way: Way, { startTls: offered }: Extensions): Promise<boolean> {
+async function startTls(wire: SmtpChannel, way: ServerSettings, { startTls: offered }: Extensions): Promise<boolean> {
   wire.stage = 'tls'
-  if (!offered) throw new Fault('tls', 'tls', ownReply(`${way.host} does not offer STARTTLS on this port.`))
+  if (!offered) throw new SmtpError('tls', 'tls', ownReply(`${way.host} does not offer STARTTLS on this port.`))
   wire.say('STARTTLS')
   const reply = await wire.read(COMMAND_MS)
   if (!isPositive(reply) && way.security === 'offered') return false
@@ -120,19 +123,19 @@ async function startTls(wire: Wire, way: Way, { startTls: offered }: Extensions)
   return true
 }
 
-function secure(wire: Wire, { host, security }: Way): Promise<void> {
+function secure(wire: SmtpChannel, { host, security }: ServerSettings): Promise<void> {
   return wire.secure({ host, isName: isIP(host) === 0, verify: security !== 'offered' }, TLS_MS)
 }
 
 /** Reads a reply that must be positive. @throws Fault */
-async function heard(wire: Wire, stage: Stage, ms: number): Promise<ServerReply> {
+async function heard(wire: SmtpChannel, stage: Stage, ms: number): Promise<ServerReply> {
   wire.stage = stage
   const reply = await wire.read(ms)
   if (!isPositive(reply)) throw refused(wire, reply)
   return reply
 }
 
-function refused(wire: Wire, reply: ServerReply): Fault {
+function refused(wire: SmtpChannel, reply: ServerReply): SmtpError {
   const kept = wire.kept(reply)
-  return new Fault('refused', wire.stage, kept, classifyReply(kept).cause)
+  return new SmtpError('refused', wire.stage, kept, classifyReply(kept).cause)
 }

@@ -8,7 +8,7 @@ const DOT = 46
 /** Below this size, copying into one buffer is cheaper than several writes. */
 const ONE_PIECE_BYTES = 128 * 1024
 
-export interface Content {
+export interface DataContent {
   /** In order; the last one contains the end-of-data indicator. */
   pieces: readonly Uint8Array[]
   sizeBytes: number
@@ -23,7 +23,7 @@ export interface Content {
  * @returns null for a bare CR or LF: some servers accept it as a line ending, which allows a forged end of data (SMTP smuggling);
  *   repairing it would break the signature
  */
-export function contentOf(bytes: Uint8Array): Content | null {
+export function contentOf(bytes: Uint8Array): DataContent | null {
   const dots = countDots(bytes)
   if (dots === null) return null
   const eightBit = !isAscii(bytes)

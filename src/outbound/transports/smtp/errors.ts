@@ -8,17 +8,17 @@ import { ownReply } from './reply.ts'
  * `lost`: the connection closed. `refused`: the server sent a negative reply, see `reply`. `timeout`: the server did not answer in
  * time. `babble`: the server violated the protocol. `tls`: TLS failed.
  */
-export type FaultKind = 'unreachable' | 'lost' | 'refused' | 'timeout' | 'babble' | 'tls' | 'aborted'
+export type SmtpErrorKind = 'unreachable' | 'lost' | 'refused' | 'timeout' | 'babble' | 'tls' | 'aborted'
 
-export class Fault extends Error {
-  readonly kind: FaultKind
+export class SmtpError extends Error {
+  readonly kind: SmtpErrorKind
   /** The stage that the session reached. */
   readonly stage: Stage
   readonly reply: RemoteReply
   /** Why the message is delayed. */
   override readonly cause: DelayCause
 
-  constructor(kind: FaultKind, stage: Stage, reply: RemoteReply, cause: DelayCause = 'network') {
+  constructor(kind: SmtpErrorKind, stage: Stage, reply: RemoteReply, cause: DelayCause = 'network') {
     super(reply.text)
     this.kind = kind
     this.stage = stage
@@ -40,23 +40,23 @@ const DURING: Record<Stage, string> = {
 }
 
 /** @param peer name of the server */
-export function lost(peer: string, stage: Stage): Fault {
-  return new Fault('lost', stage, ownReply(`${peer} ended the connection ${DURING[stage]}.`))
+export function lost(peer: string, stage: Stage): SmtpError {
+  return new SmtpError('lost', stage, ownReply(`${peer} ended the connection ${DURING[stage]}.`))
 }
 
 /** @param ms the timeout */
-export function tooSlow(peer: string, stage: Stage, ms: number): Fault {
+export function tooSlow(peer: string, stage: Stage, ms: number): SmtpError {
   const sentence = `${peer} did not answer within ${Math.round(ms / 1000)} seconds, ${DURING[stage]}.`
-  return new Fault('timeout', stage, ownReply(sentence))
+  return new SmtpError('timeout', stage, ownReply(sentence))
 }
 
 /** @param what the rest of a sentence that starts with the server's name */
-export function babble(peer: string, stage: Stage, what: string): Fault {
-  return new Fault('babble', stage, ownReply(`${peer} ${what}.`), 'transient')
+export function protocolError(peer: string, stage: Stage, what: string): SmtpError {
+  return new SmtpError('babble', stage, ownReply(`${peer} ${what}.`), 'transient')
 }
 
-export function aborted(stage: Stage): Fault {
-  return new Fault('aborted', stage, ownReply('The appliance was closing; the mail is tried again.'), 'transient')
+export function aborted(stage: Stage): SmtpError {
+  return new SmtpError('aborted', stage, ownReply('The appliance was closing; the mail is tried again.'), 'transient')
 }
 
 /** Enhanced status code for "unable to route" (RFC 3463 §3.5). */
@@ -69,19 +69,19 @@ const NOWHERE = {
 }
 
 /** @param kind why the host has no usable address */
-export function nowhere(host: string, kind: keyof typeof NOWHERE): Fault {
-  return new Fault('unreachable', 'dns', ownReply(NOWHERE[kind](host), kind === 'unknown' ? null : NO_ROUTE), 'dns')
+export function nowhere(host: string, kind: keyof typeof NOWHERE): SmtpError {
+  return new SmtpError('unreachable', 'dns', ownReply(NOWHERE[kind](host), kind === 'unknown' ? null : NO_ROUTE), 'dns')
 }
 
 /** Prefers the failure that has a server's reply; otherwise the first. */
-export function moreTelling(first: Fault | null, second: Fault): Fault {
+export function moreTelling(first: SmtpError | null, second: SmtpError): SmtpError {
   return first === null || (first.reply.smtpCode === null && second.reply.smtpCode !== null) ? second : first
 }
 
 /** @param error the socket error */
-export function unreachable(peer: string, address: string, port: number, error: { code?: string }): Fault {
+export function unreachable(peer: string, address: string, port: number, error: { code?: string }): SmtpError {
   const why = CONNECT_ERRORS.get(error.code ?? '') ?? `cannot be reached (${error.code ?? 'unknown error'})`
-  return new Fault('unreachable', 'connect', ownReply(`${peer} (${address}, port ${port}) ${why}.`))
+  return new SmtpError('unreachable', 'connect', ownReply(`${peer} (${address}, port ${port}) ${why}.`))
 }
 
 const CONNECT_ERRORS = new Map([
@@ -93,10 +93,10 @@ const CONNECT_ERRORS = new Map([
 ])
 
 /** @param error the handshake error of node:tls */
-export function insecure(peer: string, error: { code?: string; message: string }): Fault {
+export function insecure(peer: string, error: { code?: string; message: string }): SmtpError {
   const why = TLS_ERRORS.get(error.code ?? '')
   const sentence = why ? `The certificate of ${peer} ${why}.` : `No TLS with ${peer}: ${plain(error)}.`
-  return new Fault('tls', 'tls', ownReply(sentence))
+  return new SmtpError('tls', 'tls', ownReply(sentence))
 }
 
 const UNTRUSTED = 'was not issued by an authority that is trusted here'

@@ -2,17 +2,17 @@
 
 import type { Clock } from '../../../base/clock.ts'
 import type { Connection } from './connection.ts'
-import { Fault } from './errors.ts'
+import { SmtpError } from './errors.ts'
 import { offer } from './offer.ts'
 import type { Pool } from './pool.ts'
-import type { Letter } from './transfer.ts'
-import type { Judged } from './verdicts.ts'
+import type { OutgoingMessage } from './transfer.ts'
+import type { TransferResult } from './verdicts.ts'
 
 /** Number of stale pooled connections after which one more is a failure. */
 const STALE_MAX = 10
 
 export interface Offered {
-  judged: Judged
+  judged: TransferResult
   /** The connection used; null if none could be opened. */
   connection: Connection | null
 }
@@ -20,10 +20,10 @@ export interface Offered {
 /** Never throws for failures of the server. */
 export async function handOver(
   pool: Pool,
-  letter: Letter,
-  parts: { clock: Clock; signal: AbortSignal },
+  letter: OutgoingMessage,
+  deps: { clock: Clock; signal: AbortSignal },
 ): Promise<Offered> {
-  const { judged, connection } = await overConnection(pool, parts.signal, (ready) => offer(ready, letter, parts))
+  const { judged, connection } = await overConnection(pool, deps.signal, (ready) => offer(ready, letter, deps))
   return { judged: judged!, connection }
 }
 
@@ -34,11 +34,11 @@ export async function handOver(
 export async function overConnection(
   pool: Pool,
   signal: AbortSignal,
-  offerOver: (ready: Connection) => Promise<Judged | null>,
-): Promise<{ judged: Judged | null; connection: Connection | null }> {
+  offerOver: (ready: Connection) => Promise<TransferResult | null>,
+): Promise<{ judged: TransferResult | null; connection: Connection | null }> {
   for (let tries = 0; ; tries++) {
     const connection = await pool.take(signal).catch(faultOf)
-    if (connection instanceof Fault) return { judged: { kind: 'broken', fault: connection }, connection: null }
+    if (connection instanceof SmtpError) return { judged: { kind: 'broken', fault: connection }, connection: null }
     const isKept = connection.mails > 0
     const judged = await offerOver(connection).finally(() => pool.give(connection))
     const isUseless = judged !== null && isKept && isStale(judged)
@@ -52,13 +52,13 @@ export async function overConnection(
  * True when a pooled connection is stale: the server closed it, or it reached the server's message limit. That is no failure of the
  * message, and the other pooled connections are probably stale, too.
  */
-function isStale(judged: Judged): boolean {
+function isStale(judged: TransferResult): boolean {
   if (judged.kind === 'broken') return judged.fault.stage === 'sender'
   return judged.kind === 'sender' && judged.stage === 'sender' && judged.reply.smtpCode! < 500
 }
 
 /** @throws errors that the server did not cause */
-function faultOf(error: unknown): Fault {
-  if (error instanceof Fault) return error
+function faultOf(error: unknown): SmtpError {
+  if (error instanceof SmtpError) return error
   throw error
 }

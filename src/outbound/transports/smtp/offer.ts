@@ -5,15 +5,15 @@ import type { Handover, Verdict } from '../transport.ts'
 import type { Connection } from './connection.ts'
 import { contentOf } from './content.ts'
 import { ownReply } from './reply.ts'
-import { type Letter, transfer } from './transfer.ts'
-import { type Judged, judge } from './verdicts.ts'
+import { type OutgoingMessage, transfer } from './transfer.ts'
+import { evaluateTransfer, type TransferResult } from './verdicts.ts'
 
 /** @returns a refusal if the bytes or addresses would break the SMTP framing */
-export function letterOf({
+export function outgoingMessageOf({
   bytes,
   mailFrom,
   recipients,
-}: Pick<Handover, 'bytes' | 'mailFrom' | 'recipients'>): Letter | Verdict {
+}: Pick<Handover, 'bytes' | 'mailFrom' | 'recipients'>): OutgoingMessage | Verdict {
   const content = contentOf(bytes)
   if (content === null) return never('The mail has a line break that is not CRLF.', '5.6.0', 'content')
   if ([mailFrom, ...recipients].some(isNoLine)) {
@@ -22,16 +22,16 @@ export function letterOf({
   return { mailFrom, recipients, content }
 }
 
-export function isVerdict(value: Letter | Verdict): value is Verdict {
+export function isVerdict(value: OutgoingMessage | Verdict): value is Verdict {
   return 'kind' in value
 }
 
 /** Never throws for failures of the server. */
 export async function offer(
   connection: Connection,
-  letter: Letter,
-  parts: { clock: Clock; signal: AbortSignal },
-): Promise<Judged> {
+  letter: OutgoingMessage,
+  deps: { clock: Clock; signal: AbortSignal },
+): Promise<TransferResult> {
   const whole = obstacle(connection, letter)
   const { extensions, wire } = connection
   const barred = letter.recipients.map((address) => {
@@ -40,16 +40,16 @@ export async function offer(
   })
   const recipients = letter.recipients.filter((_, index) => barred[index] === null)
   if (recipients.length === 0) return { kind: 'answered', verdicts: barred as Verdict[] }
-  const deaf = wire.failOn(parts.signal)
+  const deaf = wire.failOn(deps.signal)
   const rest = { ...letter, recipients }
-  const judged = judge(await transfer(connection, rest, parts.clock).finally(deaf), rest, connection)
+  const judged = evaluateTransfer(await transfer(connection, rest, deps.clock).finally(deaf), rest, connection)
   if (judged.kind !== 'answered') return judged
   const said = judged.verdicts.values()
   return { ...judged, verdicts: barred.map((verdict) => verdict ?? said.next().value!) }
 }
 
 /** Why this server cannot accept the message for any recipient; null if it can. */
-function obstacle({ extensions, wire }: Connection, { content, mailFrom }: Letter): Verdict | null {
+function obstacle({ extensions, wire }: Connection, { content, mailFrom }: OutgoingMessage): Verdict | null {
   const { sizeMax, smtpUtf8, eightBitMime } = extensions
   // RFC 1870 §6.1.
   if (sizeMax !== null && content.sizeBytes > sizeMax) {

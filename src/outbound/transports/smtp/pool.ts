@@ -2,7 +2,7 @@
 
 import type { Clock, Timer } from '../../../base/clock.ts'
 import type { Connection } from './connection.ts'
-import { aborted, Fault } from './errors.ts'
+import { aborted, SmtpError } from './errors.ts'
 
 /** Idle timeout in ms of a connection; servers wait longer (RFC 5321 §4.5.3.2.7 recommends five minutes). */
 export const IDLE_MS = 20_000
@@ -11,7 +11,7 @@ export const MAILS_MAX = 500
 /** How long in ms a server's refusal of further connections lowers the limit. */
 export const CROWDED_MS = 300_000
 
-interface PoolParts {
+interface PoolDeps {
   clock: Clock
   /** Maximum number of connections, busy and idle. */
   most: number
@@ -24,7 +24,7 @@ interface PoolParts {
 }
 
 export class Pool {
-  readonly #parts: PoolParts
+  readonly #deps: PoolDeps
   readonly #idle = new Map<Connection, Timer>()
   readonly #waiting: (() => void)[] = []
   /** Number of connections, including those being opened. */
@@ -33,9 +33,9 @@ export class Pool {
   #crowdedUntil = 0
   #closed = false
 
-  constructor(parts: PoolParts) {
-    this.#parts = parts
-    this.#most = parts.most
+  constructor(deps: PoolDeps) {
+    this.#deps = deps
+    this.#most = deps.most
   }
 
   /** Takes a connection for exclusive use; the caller gives it back or closes it. @throws Fault */
@@ -53,7 +53,7 @@ export class Pool {
   /** Returns a connection to the pool; closes it if it is at its message limit or not needed. */
   give(connection: Connection): void {
     if (!connection.wire.isOpen) return
-    const { clock, mayKeep } = this.#parts
+    const { clock, mayKeep } = this.#deps
     const isKept = this.#waiting.length > 0 || (!this.#closed && mayKeep?.() !== false)
     if (!isKept || connection.mails >= MAILS_MAX) return void connection.wire.quit()
     const timer = clock.after(IDLE_MS, () => void connection.wire.quit())
@@ -73,7 +73,7 @@ export class Pool {
   }
 
   #hasRoom(): boolean {
-    if (this.#parts.clock.now() >= this.#crowdedUntil) this.#most = this.#parts.most
+    if (this.#deps.clock.now() >= this.#crowdedUntil) this.#most = this.#deps.most
     return this.#count < this.#most
   }
 
@@ -81,16 +81,16 @@ export class Pool {
   async #open(signal: AbortSignal): Promise<Connection | null> {
     this.#count++
     try {
-      const connection = await this.#parts.open(signal)
+      const connection = await this.#deps.open(signal)
       const { wire } = connection
       if (wire.fault !== null) throw wire.fault
       wire.onOver(() => this.#forget(connection))
       return connection
     } catch (error) {
       this.#gone()
-      if (!(error instanceof Fault) || !isCrowded(error) || this.#count === 0) throw error
+      if (!(error instanceof SmtpError) || !isCrowded(error) || this.#count === 0) throw error
       this.#most = this.#count
-      this.#crowdedUntil = this.#parts.clock.now() + CROWDED_MS
+      this.#crowdedUntil = this.#deps.clock.now() + CROWDED_MS
       return null
     }
   }
@@ -109,7 +109,7 @@ export class Pool {
   #gone(): void {
     this.#count--
     this.#waiting.shift()?.()
-    if (this.#count === 0 && this.#waiting.length === 0) this.#parts.onEmpty?.()
+    if (this.#count === 0 && this.#waiting.length === 0) this.#deps.onEmpty?.()
   }
 
   /** Waits until a connection is returned. A caller that waited in vain goes to the head of the queue. */
@@ -133,7 +133,7 @@ export class Pool {
 }
 
 /** A temporary refusal up to authentication: with other connections open, the likely cause is the connection limit. */
-function isCrowded({ kind, stage, reply }: Fault): boolean {
+function isCrowded({ kind, stage, reply }: SmtpError): boolean {
   if (stage !== 'connect' && stage !== 'greeting' && stage !== 'auth') return false
   return kind === 'unreachable' || kind === 'lost' || (kind === 'refused' && (reply.smtpCode ?? 500) < 500)
 }

@@ -5,7 +5,7 @@ import type { RemoteReply } from '../../records.ts'
 import type { Stage } from '../transport.ts'
 import type { Connection } from './connection.ts'
 import { COMMAND_MS } from './limits.ts'
-import { isVerdict, letterOf } from './offer.ts'
+import { isVerdict, outgoingMessageOf } from './offer.ts'
 import { isPermanent, isPositive, type ServerReply } from './reply.ts'
 import { mailCommand } from './transfer.ts'
 import { SIGN_IN_FIRST } from './verdicts.ts'
@@ -27,7 +27,7 @@ export async function tryEnvelope(
   recipient: string,
 ): Promise<EnvelopeRefusal | null> {
   const { wire } = connection
-  const letter = letterOf({ bytes: new Uint8Array(), mailFrom, recipients: [recipient] })
+  const letter = outgoingMessageOf({ bytes: new Uint8Array(), mailFrom, recipients: [recipient] })
   if (isVerdict(letter)) return { stage: 'sender', reply: letter.reply, isOfAccount: true }
   const ask = async (stage: Stage, command: string): Promise<ServerReply> => {
     wire.stage = stage

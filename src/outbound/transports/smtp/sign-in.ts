@@ -2,8 +2,8 @@
 
 import { createHmac } from 'node:crypto'
 import { classifyReply } from '../../../reports/reply-class.ts'
-import type { Wire } from './channel.ts'
-import { Fault } from './errors.ts'
+import type { SmtpChannel } from './channel.ts'
+import { SmtpError } from './errors.ts'
 import { COMMAND_MS } from './limits.ts'
 import { ownReply, type ServerReply } from './reply.ts'
 
@@ -17,7 +17,7 @@ const NAMES_SHOWN = 8
 /** Shorter texts are not hidden: they occur within ordinary words. */
 const SECRET_LEAST = 4
 
-type Way = (wire: Wire, credentials: Credentials) => Promise<ServerReply>
+type Way = (wire: SmtpChannel, credentials: Credentials) => Promise<ServerReply>
 
 const WAYS = new Map<string, Way>([
   ['PLAIN', plain],
@@ -29,15 +29,19 @@ const SECURED = ['PLAIN', 'LOGIN', 'CRAM-MD5']
 const IN_CLEAR = ['CRAM-MD5', 'PLAIN', 'LOGIN']
 
 /** @param offered the mechanisms that the server offers @throws Fault */
-export async function signIn(wire: Wire, offered: readonly string[], credentials: Credentials): Promise<ServerReply> {
+export async function signIn(
+  wire: SmtpChannel,
+  offered: readonly string[],
+  credentials: Credentials,
+): Promise<ServerReply> {
   wire.stage = 'auth'
   wire.hide = hider(credentials)
   const name = (wire.security === null ? IN_CLEAR : SECURED).find((way) => offered.includes(way))
-  if (name === undefined) throw new Fault('refused', 'auth', ownReply(noWay(wire.peer, offered)), 'transient')
+  if (name === undefined) throw new SmtpError('refused', 'auth', ownReply(noWay(wire.peer, offered)), 'transient')
   const reply = await WAYS.get(name)!(wire, credentials)
   if (reply.code >= 200 && reply.code < 300) return reply
   const kept = wire.kept(reply)
-  throw new Fault('refused', 'auth', kept, classifyReply(kept).cause)
+  throw new SmtpError('refused', 'auth', kept, classifyReply(kept).cause)
 }
 
 function noWay(peer: string, offered: readonly string[]): string {
@@ -45,14 +49,14 @@ function noWay(peer: string, offered: readonly string[]): string {
   return `${peer} offers no way to sign in that is known here, only ${offered.slice(0, NAMES_SHOWN).join(', ')}.`
 }
 
-async function plain(wire: Wire, { user, password }: Credentials): Promise<ServerReply> {
+async function plain(wire: SmtpChannel, { user, password }: Credentials): Promise<ServerReply> {
   const secret = base64(`\0${user}\0${password}`)
   const reply = await ask(wire, `AUTH PLAIN ${secret}`)
   // Some servers ignore the initial response.
   return reply.code === CHALLENGE ? ask(wire, secret) : reply
 }
 
-async function login(wire: Wire, { user, password }: Credentials): Promise<ServerReply> {
+async function login(wire: SmtpChannel, { user, password }: Credentials): Promise<ServerReply> {
   const first = await ask(wire, 'AUTH LOGIN')
   if (first.code !== CHALLENGE) return first
   const second = await ask(wire, base64(user))
@@ -60,7 +64,7 @@ async function login(wire: Wire, { user, password }: Credentials): Promise<Serve
 }
 
 /** RFC 2195. */
-async function cramMd5(wire: Wire, { user, password }: Credentials): Promise<ServerReply> {
+async function cramMd5(wire: SmtpChannel, { user, password }: Credentials): Promise<ServerReply> {
   const reply = await ask(wire, 'AUTH CRAM-MD5')
   if (reply.code !== CHALLENGE) return reply
   const challenge = Buffer.from(reply.lines[0] ?? '', 'base64')
@@ -68,7 +72,7 @@ async function cramMd5(wire: Wire, { user, password }: Credentials): Promise<Ser
   return ask(wire, base64(`${user} ${digest}`))
 }
 
-function ask(wire: Wire, command: string): Promise<ServerReply> {
+function ask(wire: SmtpChannel, command: string): Promise<ServerReply> {
   wire.say(command)
   return wire.read(COMMAND_MS)
 }

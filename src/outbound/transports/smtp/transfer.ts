@@ -4,18 +4,18 @@ import { isAscii } from 'node:buffer'
 import type { Clock } from '../../../base/clock.ts'
 import { classifyReply } from '../../../reports/reply-class.ts'
 import type { Stage } from '../transport.ts'
-import type { Wire } from './channel.ts'
+import type { SmtpChannel } from './channel.ts'
 import type { Connection } from './connection.ts'
-import type { Content } from './content.ts'
-import { babble, Fault, lost, tooSlow } from './errors.ts'
+import type { DataContent } from './content.ts'
+import { lost, protocolError, SmtpError, tooSlow } from './errors.ts'
 import { COMMAND_MS, CONTENT_BYTES_PER_S, CONTENT_MS, ENVELOPE_MS, STRETCH_MS } from './limits.ts'
 import { isPositive, type ServerReply } from './reply.ts'
 
-export interface Letter {
+export interface OutgoingMessage {
   /** "" for the null sender. */
   mailFrom: string
   recipients: readonly string[]
-  content: Content
+  content: DataContent
 }
 
 /** The replies of a transaction, as far as it got. */
@@ -28,14 +28,14 @@ export interface Transfer {
   content: ServerReply | null
   /** True once the end of data was sent: the server may have accepted the message even without a reply. */
   isWhole: boolean
-  fault: Fault | null
+  fault: SmtpError | null
 }
 
 const CLOSING = 421
 const GO_ON = 354
 
 /** Never throws for failures of the server. */
-export async function transfer(connection: Connection, letter: Letter, clock: Clock): Promise<Transfer> {
+export async function transfer(connection: Connection, letter: OutgoingMessage, clock: Clock): Promise<Transfer> {
   const state: Transfer = { sender: null, recipients: [], content: null, isWhole: false, fault: null }
   const { wire } = connection
   const ms = ENVELOPE_MS + (letter.content.sizeBytes / CONTENT_BYTES_PER_S) * 1000
@@ -49,7 +49,7 @@ export async function transfer(connection: Connection, letter: Letter, clock: Cl
       connection.isDirty = false
     }
   } catch (error) {
-    if (!(error instanceof Fault)) {
+    if (!(error instanceof SmtpError)) {
       // An internal error: the connection must not be reused in this state.
       wire.fail(lost(wire.peer, wire.stage))
       throw error
@@ -64,7 +64,7 @@ export async function transfer(connection: Connection, letter: Letter, clock: Cl
 }
 
 /** @returns true when the server accepted a recipient and waits for the content */
-async function envelope(connection: Connection, letter: Letter, state: Transfer): Promise<boolean> {
+async function envelope(connection: Connection, letter: OutgoingMessage, state: Transfer): Promise<boolean> {
   const { wire, extensions, isDirty } = connection
   const commands = [
     mailCommand(connection, letter),
@@ -89,7 +89,7 @@ async function envelope(connection: Connection, letter: Letter, state: Transfer)
   return false
 }
 
-export function mailCommand({ extensions }: Connection, { mailFrom, recipients, content }: Letter): string {
+export function mailCommand({ extensions }: Connection, { mailFrom, recipients, content }: OutgoingMessage): string {
   // RFC 6531 §3.4: request SMTPUTF8 only when needed, because the next hop may not support it.
   const utf8 = content.utf8Header || [mailFrom, ...recipients].some((address) => !isAscii(Buffer.from(address)))
   const size = extensions.size ? ` SIZE=${content.sizeBytes}` : ''
@@ -111,7 +111,7 @@ function asker({ wire }: Connection, commands: readonly string[], pipelining: bo
       throw broken(wire, 'wants a mail before it answered to all recipients')
     if (reply.code !== CLOSING) return reply
     const kept = wire.kept(reply)
-    const fault = new Fault('refused', stage, kept, classifyReply(kept).cause)
+    const fault = new SmtpError('refused', stage, kept, classifyReply(kept).cause)
     wire.fail(fault)
     throw fault
   }
@@ -127,7 +127,7 @@ async function empty(connection: Connection, state: Transfer): Promise<void> {
   connection.isDirty = false
 }
 
-async function pour({ wire }: Connection, content: Content, state: Transfer): Promise<void> {
+async function pour({ wire }: Connection, content: DataContent, state: Transfer): Promise<void> {
   wire.stage = 'data'
   wire.expect(1)
   const last = content.pieces.length - 1
@@ -138,13 +138,13 @@ async function pour({ wire }: Connection, content: Content, state: Transfer): Pr
     state.isWhole = false
     state.content = await wire.read(COMMAND_MS)
     wire.fail(lost(wire.peer, 'data'))
-    if (isPositive(state.content)) throw babble(wire.peer, 'data', 'took a mail before it was there')
+    if (isPositive(state.content)) throw protocolError(wire.peer, 'data', 'took a mail before it was there')
     return
   }
 }
 
-function broken(wire: Wire, what: string): Fault {
-  const fault = babble(wire.peer, wire.stage, what)
+function broken(wire: SmtpChannel, what: string): SmtpError {
+  const fault = protocolError(wire.peer, wire.stage, what)
   wire.fail(fault)
   return fault
 }

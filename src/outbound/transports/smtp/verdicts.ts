@@ -4,18 +4,18 @@ import { classifyReply } from '../../../reports/reply-class.ts'
 import type { DelayCause, RemoteReply } from '../../records.ts'
 import type { Stage, Verdict } from '../transport.ts'
 import type { Connection } from './connection.ts'
-import type { Fault } from './errors.ts'
+import type { SmtpError } from './errors.ts'
 import { isPermanent, isPositive, ownReply, type ServerReply } from './reply.ts'
-import type { Letter, Transfer } from './transfer.ts'
+import type { OutgoingMessage, Transfer } from './transfer.ts'
 
-export type Judged =
+export type TransferResult =
   /**
    * One verdict per recipient, in order.
    * @property mayBeTaken true when the server has the whole message but sent no reply: another attempt may duplicate it (RFC 1047)
    */
   | { kind: 'answered'; verdicts: Verdict[]; mayBeTaken?: boolean }
   /** The session ended before any recipient was decided: another server may be tried. */
-  | { kind: 'broken'; fault: Fault }
+  | { kind: 'broken'; fault: SmtpError }
   /** The server refuses the sender, regardless of the recipients. */
   | { kind: 'sender'; stage: Stage; reply: RemoteReply; cause: DelayCause }
 
@@ -23,7 +23,7 @@ export type Judged =
 export const SIGN_IN_FIRST = new Set([530, 534, 535, 538])
 const TOO_LARGE = 552
 
-export function judge(transfer: Transfer, letter: Letter, { wire }: Connection): Judged {
+export function evaluateTransfer(transfer: Transfer, letter: OutgoingMessage, { wire }: Connection): TransferResult {
   const { sender, recipients, content, fault } = transfer
   const kept = (reply: ServerReply) => wire.kept(reply)
   if (sender === null) return { kind: 'broken', fault: fault! }
@@ -43,7 +43,7 @@ export function judge(transfer: Transfer, letter: Letter, { wire }: Connection):
 }
 
 /** A refusal at MAIL concerns the sender, unless it concerns the declared SIZE (RFC 1870 §6). */
-function judgeSender(reply: RemoteReply, letter: Letter): Judged {
+function judgeSender(reply: RemoteReply, letter: OutgoingMessage): TransferResult {
   if (reply.smtpCode === TOO_LARGE || reply.enhancedCode === '5.3.4') {
     return { kind: 'answered', verdicts: letter.recipients.map(() => ({ kind: 'never', reply, about: 'content' })) }
   }
@@ -64,7 +64,7 @@ function contentVerdict(said: ServerReply, reply: RemoteReply): Verdict {
   return isPermanent(said) ? { kind: 'never', reply, about, stage: 'data' } : { kind: 'later', reply, cause }
 }
 
-function lateVerdict({ isWhole }: Transfer, { reply, cause }: Fault): Verdict {
+function lateVerdict({ isWhole }: Transfer, { reply, cause }: SmtpError): Verdict {
   if (!isWhole) return { kind: 'later', reply, cause }
   // RFC 1047: a retry can duplicate the message; without one it could be lost.
   return {

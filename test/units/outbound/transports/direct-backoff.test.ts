@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { BACKOFF_MAX_MS, BACKOFF_MS, Backoff, NAMES_MAX } from '../../../../src/outbound/transports/direct/backoff.ts'
 import { COME_AGAIN_MS, PROBE_WAIT_MS, PROBES_MAX } from '../../../../src/outbound/transports/direct/host-gate.ts'
 import { openDirect } from '../../../../src/outbound/transports/direct.ts'
-import { Fault } from '../../../../src/outbound/transports/smtp/errors.ts'
+import { SmtpError } from '../../../../src/outbound/transports/smtp/errors.ts'
 import { GREETING_MS } from '../../../../src/outbound/transports/smtp/limits.ts'
 import { ownReply } from '../../../../src/outbound/transports/smtp/reply.ts'
 import type { DirectTransport } from '../../../../src/outbound/transports/transport.ts'
@@ -172,7 +172,7 @@ test('of a destination are remembered its DNS and its wish for less mail, not wh
 test('pauses grow up to a bound, failures side by side count once, and so many names are remembered', () => {
   const clock = new ManualClock()
   const backoff = new Backoff(clock)
-  const fault = new Fault('lost', 'connect', ownReply('Gone.'))
+  const fault = new SmtpError('lost', 'connect', ownReply('Gone.'))
   const pauses: number[] = []
   for (let i = 0; i < 7; i++) {
     backoff.fail('a', fault)

@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { openLog } from '../../../../src/base/log.ts'
 import type { Provider } from '../../../../src/outbound/records.ts'
 import type { OpenTransport, Transport } from '../../../../src/outbound/transports/transport.ts'
-import { Transports, type TransportsParts, UNUSED_MS } from '../../../../src/outbound/transports/transports.ts'
+import { Transports, type TransportsDeps, UNUSED_MS } from '../../../../src/outbound/transports/transports.ts'
 import { carrierConfig, handover, inShort, LOOPBACK_ZONE, providerOf, turns } from '../../../support/carriers.ts'
 import { ManualClock } from '../../../support/clock.ts'
 import { zoneResolver } from '../../../support/dns.ts'
@@ -33,7 +33,7 @@ class Sample implements Transport {
   }
 }
 
-function open(given: Partial<TransportsParts> = {}): { carriers: Transports; clock: ManualClock; opened: Sample[] } {
+function open(given: Partial<TransportsDeps> = {}): { carriers: Transports; clock: ManualClock; opened: Sample[] } {
   const clock = new ManualClock()
   const opened: Sample[] = []
   const sample: OpenTransport = async (provider) => {
@@ -49,7 +49,7 @@ function open(given: Partial<TransportsParts> = {}): { carriers: Transports; clo
     accounts: { gmail_api: sample, outlook_api: sample, amazon_ses: sample },
     ...given,
   }
-  return { carriers: new Transports(parts as TransportsParts), clock, opened }
+  return { carriers: new Transports(parts as TransportsDeps), clock, opened }
 }
 
 const gmail = (connectionVersion: number, id = 'dprov_a') => providerOf({ id, type: 'gmail_api', connectionVersion })

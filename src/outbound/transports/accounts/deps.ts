@@ -1,10 +1,10 @@
 // Dependencies of the Google, Microsoft and Amazon transports.
 
 import type { Tx } from '../../../db/db.ts'
-import type { OutboundParts } from '../../deps.ts'
+import type { OutboundDeps } from '../../deps.ts'
 import type { Provider } from '../../records.ts'
 
-export interface AccountParts extends OutboundParts {
+export interface AccountDeps extends OutboundDeps {
   providers: {
     connections: {
       /** Decrypts the current secrets of a provider. */
@@ -19,7 +19,7 @@ export interface AccountParts extends OutboundParts {
   }
 }
 
-export interface SesParts extends OutboundParts {
+export interface SesDeps extends OutboundDeps {
   sharedLimit: {
     /** Records how many of the reserved recipients the shared account accepted. */
     settle(tx: Tx, teamId: string, taken: number, accepted: number): Promise<void>
